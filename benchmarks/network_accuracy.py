@@ -16,7 +16,7 @@ from torch import nn
 
 from benchmarks.network_data import Images, digits, pictures
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
-from pellucid.optimize import Cosine
+from pellucid.optimize import CosineDecay
 from pellucid.vision.augmentation import Crop, Flip, Shift
 from pellucid.vision.models import CifarResNet, LeNet5
 
@@ -27,13 +27,13 @@ RATE = 0.1
 def mlp(data: Images, seed: int) -> float:
     """Return the accuracy of 784-512-256-10 with dropout."""
     network = DenseNetwork(hidden=(512, 256), dropout=0.25, flatten=True)
-    options = {"epochs": 40, "batch_size": 128, "learning_rate": Cosine(0.001, length=40), "method": "adamw"}
+    options = {"epochs": 40, "batch_size": 128, "learning_rate": CosineDecay(0.001, length=40), "method": "adamw"}
     return NetworkClassifier(network, random_state=seed, **options).fit(data.X, data.y).score(data.X_test, data.y_test)
 
 
 def lenet(data: Images, seed: int) -> float:
     """Return the accuracy of LeNet-5 on shifted digits."""
-    options = {"epochs": 25, "batch_size": 128, "learning_rate": Cosine(0.002, length=25), "method": "adamw"}
+    options = {"epochs": 25, "batch_size": 128, "learning_rate": CosineDecay(0.002, length=25), "method": "adamw"}
     model = NetworkClassifier(LeNet5(), random_state=seed, augmentation=(Shift(2),), weight_decay=0.01, **options)
     return model.fit(data.X, data.y).score(data.X_test, data.y_test)
 
@@ -43,7 +43,7 @@ def resnet(data: Images, seed: int) -> float:
     model = NetworkClassifier(
         CifarResNet(20, classes=10),
         method="sgd",
-        learning_rate=Cosine(RATE, length=RESNET["epochs"]),
+        learning_rate=CosineDecay(RATE, length=RESNET["epochs"]),
         augmentation=(Flip(), Crop(padding=4)),
         random_state=seed,
         **RESNET,

@@ -16,6 +16,7 @@ from pellucid.cluster.kmeans.kmeans_starts_kernels import (
 from pellucid.cluster.kmeans.measured_rows import Bounds, DenseRows, SparseMeasured, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters, group_centers
 from pellucid.cluster.kmeans.nearest_centers_kernels import (
+    decide_rows,
     find_doubtful,
     judge_rows,
     move_sparse_sums,
@@ -23,7 +24,6 @@ from pellucid.cluster.kmeans.nearest_centers_kernels import (
     own_distances,
     own_sparse_distances,
     plain_rounds,
-    settle_rows,
     take_rows,
     take_sparse_rows,
 )
@@ -111,7 +111,7 @@ def test_values_as_rough_as_is_said_lead_to_the_same_labels(share, n_groups):
     before, unsure = np.empty(n, np.int32), np.empty(n, np.int32)
     count = judge_rows(rough, squares, share, coded.largest, everybody, *bounds, before, unsure)
     known = (share, coded.largest, everybody, rows.unit, coded.centers, coded.names)
-    settle_rows(unsure[:count], X[unsure[:count]], rough, squares, *known, *bounds)
+    decide_rows(unsure[:count], X[unsure[:count]], rough, squares, *known, *bounds)
     assert count > 0
     assert_bounds(X, centers[order], bounds, rows.unit)
 
@@ -133,7 +133,7 @@ def test_plain_python_does_the_same():
         count = convert(judge_rows)(products, squares, *error, everybody, *copies, before, unsure)
         assert count == n
         decided = (products, squares, *error, everybody, rows.unit, coded.centers, coded.names)
-        convert(settle_rows)(unsure[:count], X, *decided, *copies)
+        convert(decide_rows)(unsure[:count], X, *decided, *copies)
         sums, totals, counts = np.zeros(centers.shape), np.zeros(k), np.zeros(k, np.int64)
         convert(move_sums)(
             X, rows.middle, weight, everybody, np.full(n, -1, np.int32), copies.labels, 0, k, sums, totals, counts

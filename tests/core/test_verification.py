@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -103,3 +105,44 @@ def test_no_proof_reads_the_stored_certificate():
     model.coef_ = model.coef_ * 1.001
     with pytest.warns(pellucid.UncertifiedWarning):
         assert not pellucid.verify(model, X, Y).holds
+
+
+def test_a_density_is_verified_from_its_data():
+    from pellucid.probability import Bernoulli, Beta
+
+    assert pellucid.verify(Bernoulli(0.75), [1, 1, 0, 1]).holds
+    assert pellucid.verify(Bernoulli(2 / 3), [1, 1, 0, 1], prior=Beta(2, 2)).holds
+    assert pellucid.verify(Bernoulli(0.5), [1, 0], sample_weight=[2.0, 2.0]).holds
+    with pytest.warns(pellucid.UncertifiedWarning, match=r"verify\(Bernoulli\)"):
+        assert not pellucid.verify(Bernoulli(0.7), [1, 1, 0, 1]).holds
+
+
+def test_a_point_of_a_problem_is_verified_with_and_without_constraints():
+    from pellucid.optimize import quadratic, quadratic_program
+
+    bowl = quadratic(np.diag([1.0, 2.0]))
+    assert pellucid.verify(bowl, np.zeros(2)).holds
+    assert pellucid.verify(bowl, np.array([0.0, 0.25]), tolerance=1.0)["gap"].value == 0.125
+    program = quadratic_program(2 * np.eye(2), G=[[-1, -1]], h=[-1])  # x^2 + y^2 with x + y >= 1
+    assert pellucid.verify(program, [0.5, 0.5], lam=[1.0]).holds
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(program, [1.0, 0.0], lam=[1.0]).holds
+
+
+def test_radii_are_verified_from_the_rows_and_the_network():
+    torch = pytest.importorskip("torch")
+    from pellucid.neural_network import certified_radius
+
+    line = torch.nn.Linear(2, 2, bias=False)
+    line.weight.data = torch.eye(2)
+    radii = certified_radius(line, [[3.0, 1.0]])
+    assert pellucid.verify(radii, [[3.0, 1.0]], line, random_state=0).holds
+    wider = replace(radii, radii=radii.radii + 0.5)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(wider, [[3.0, 1.0]], line).holds
+
+
+def test_an_option_that_a_model_does_not_take_is_refused():
+    model = LinearRegression().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.5])
+    with pytest.raises(TypeError, match="prior must be left out for LinearRegression"):
+        pellucid.verify(model, [[0.0], [1.0], [2.0]], [0.0, 1.0, 2.5], prior=1)

@@ -23,7 +23,7 @@ import pellucid
 from pellucid.core.kinds.pages import NotSaveableError
 from pellucid.core.user_warnings import UncertifiedWarning
 from pellucid.neural_network import DenseNetwork, NetworkClassifier
-from pellucid.optimize import Adam, Cosine
+from pellucid.optimize import Adam, CosineDecay
 from tests.neural_network.processes import running
 
 torch = pytest.importorskip("torch")
@@ -111,7 +111,7 @@ def test_a_method_of_optimize_and_a_schedule_train_it():
     X, y = digits()
     by_method = NetworkClassifier(SMALL, epochs=20, method=Adam(0.01), random_state=0).fit(X, y)
     by_schedule = NetworkClassifier(
-        SMALL, epochs=20, method="sgd", learning_rate=Cosine(0.1, length=20), random_state=0
+        SMALL, epochs=20, method="sgd", learning_rate=CosineDecay(0.1, length=20), random_state=0
     )
     assert by_method.score(X, y) > 0.8
     assert by_schedule.fit(X, y).score(X, y) > 0.8
@@ -288,7 +288,7 @@ def test_a_model_of_several_labels_comes_back_from_its_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"method": "sgd", "learning_rate": Cosine(0.1, length=3)}, {"method": Adam()}]
+    "settings", [{}, {"method": "sgd", "learning_rate": CosineDecay(0.1, length=3)}, {"method": Adam()}]
 )
 def test_the_whole_data_as_three_parts_are_three_epochs(settings):
     X, y = digits(120)

@@ -14,7 +14,7 @@ from pellucid.neural_network.training.checkpoints import Checkpoint  # noqa: E40
 from pellucid.neural_network.training.device_rows import DeviceRows  # noqa: E402
 from pellucid.neural_network.training.recipe import Patience, TrainingRecipe  # noqa: E402
 from pellucid.neural_network.training.trainer import EPOCH_SEED, train  # noqa: E402
-from pellucid.optimize import Cosine  # noqa: E402
+from pellucid.optimize import CosineDecay  # noqa: E402
 from pellucid.vision.augmentation import Crop, Flip  # noqa: E402
 
 entropy = nn.functional.cross_entropy
@@ -79,7 +79,7 @@ def test_it_is_the_loop_that_one_would_write_by_hand():
         return nn.Sequential(*layers).double()
 
     trained, by_hand = network(), network()
-    options = {"method": "sgd", "learning_rate": Cosine(0.1, length=epochs), "weight_decay": 0.01, "batch_size": 8}
+    options = {"method": "sgd", "learning_rate": CosineDecay(0.1, length=epochs), "weight_decay": 0.01, "batch_size": 8}
     recipe = TrainingRecipe(epochs=epochs, augmentation=changes, seed=seed, **options)
     train(trained, DeviceRows(X, y), lambda net, batch: entropy(net(batch.inputs), batch.targets), recipe)
     optimizer = torch.optim.SGD(by_hand.parameters(), lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pellucid.optimize import Backtracking, ExactStep, FixedStep, Problem, StrongWolfe, quadratic
-from pellucid.optimize.line_searches.strong_wolfe import Trial, _cubic_minimum
+from pellucid.optimize.line_searches.strong_wolfe import TriedStep, _cubic_minimum
 from pellucid.optimize.method import NoStep
 from pellucid.optimize.oracle import Oracle
 
@@ -66,7 +66,7 @@ def test_a_fixed_step_is_fixed():
 
 def test_the_cubic_through_a_parabola_finds_its_bottom():
     value, slope = LINES["parabola"]
-    assert _cubic_minimum(*(Trial(t, value(t), slope(t), None) for t in (0.0, 7.0))) == pytest.approx(3.0)
+    assert _cubic_minimum(*(TriedStep(t, value(t), slope(t), None) for t in (0.0, 7.0))) == pytest.approx(3.0)
 
 
 def test_an_acceptable_first_trial_costs_one_evaluation():

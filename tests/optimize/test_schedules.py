@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from pellucid.optimize import Constant, Cosine, InverseRoot, InverseTime, Linear, StepDecay
+from pellucid.optimize import ConstantStep, CosineDecay, InverseRoot, InverseTime, LinearDecay, StepDecay
 from pellucid.optimize.schedules import as_schedule
 
-ALL = [Constant(0.5), InverseTime(0.5), InverseRoot(0.5), StepDecay(0.5), Linear(0.5), Cosine(0.5)]
+ALL = [ConstantStep(0.5), InverseTime(0.5), InverseRoot(0.5), StepDecay(0.5), LinearDecay(0.5), CosineDecay(0.5)]
 
 
 @pytest.mark.parametrize("schedule", ALL, ids=lambda s: type(s).__name__)
@@ -24,10 +24,10 @@ def test_values_by_hand():
     assert InverseTime(1.0, decay=2.0)(3) == pytest.approx(1 / 7)
     assert InverseRoot(1.0)(3) == 0.5
     assert StepDecay(8.0, factor=0.5, every=3)(7) == 2.0
-    assert Linear(1.0, final=0.5, length=10)(5) == 0.75
-    assert Linear(1.0, final=0.5, length=10)(50) == 0.5
-    assert Cosine(1.0, final=0.5, length=10)(5) == pytest.approx(0.75)
-    assert Cosine(1.0, final=0.5, length=10)(11) == 0.5
+    assert LinearDecay(1.0, final=0.5, length=10)(5) == 0.75
+    assert LinearDecay(1.0, final=0.5, length=10)(50) == 0.5
+    assert CosineDecay(1.0, final=0.5, length=10)(5) == pytest.approx(0.75)
+    assert CosineDecay(1.0, final=0.5, length=10)(11) == 0.5
 
 
 def test_numbers_and_functions_are_schedules():
@@ -38,11 +38,11 @@ def test_numbers_and_functions_are_schedules():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Constant(0), "initial must be above 0, got 0"),
+        (lambda: ConstantStep(0), "initial must be above 0, got 0"),
         (lambda: InverseTime(1.0, decay=-1), "decay must be above 0, got -1"),
         (lambda: StepDecay(1.0, factor=2.0), "factor must be between 0 and 1, got 2.0"),
-        (lambda: Linear(1.0, length=0), "length must be at least 1, got 0"),
-        (lambda: Cosine(1.0, final=-1.0), "final must be at least 0, got -1.0"),
+        (lambda: LinearDecay(1.0, length=0), "length must be at least 1, got 0"),
+        (lambda: CosineDecay(1.0, final=-1.0), "final must be at least 0, got -1.0"),
         (lambda: as_schedule(float("nan")), "step_size must be above 0, got nan"),
     ],
 )

@@ -20,7 +20,7 @@ from pellucid.optimize import (
     Backtracking,
     ConjugateGradient,
     CoordinateDescent,
-    Cosine,
+    CosineDecay,
     ExactStep,
     FixedStep,
     Formula,
@@ -58,7 +58,7 @@ EXAMPLES = [
     (GradientDescent(0.001), POWELL, [3, -1, 0, 1]),
     (GradientDescent(ExactStep()), QUADRATIC, [1, 2, 3]),
     (GradientDescent(StrongWolfe(curvature=0.1)), "sin(8*x) + x**2/10", [-2]),  # a trial beyond a second valley
-    (Momentum(Cosine(0.01)), SMOOTH, [1, 1]),
+    (Momentum(CosineDecay(0.01)), SMOOTH, [1, 1]),
     (Nesterov(InverseTime(0.01)), SMOOTH, [1, 1]),
     (AdaGrad(), ROSENBROCK, [-1.2, 1]),
     (RMSProp(), ROSENBROCK, [-1.2, 1]),

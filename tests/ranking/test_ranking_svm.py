@@ -91,8 +91,8 @@ def test_the_pair_loss_has_the_slopes_of_the_listed_pairs(monkeypatch, most):
     assert squared.value == pytest.approx(np.sum(np.maximum(0, 1 - margins) ** 2))
     assert smoothed.value == pytest.approx(np.sum(np.maximum(0, 1 - margins)))
     assert smoothed.excess == pytest.approx(np.sum((1 - a) * np.maximum(0, 1 - margins)))
-    np.testing.assert_allclose(X.T @ squared.pull, 2 * np.maximum(0, 1 - margins) @ D)
-    np.testing.assert_allclose(X.T @ smoothed.pull, a @ D)
+    np.testing.assert_allclose(X.T @ squared.minus_slope, 2 * np.maximum(0, 1 - margins) @ D)
+    np.testing.assert_allclose(X.T @ smoothed.minus_slope, a @ D)
     near = D[(margins < 1) & (margins >= 0.7)]
     np.testing.assert_allclose(problem.hessian(smoothed), np.eye(4) + near.T @ near / 0.3)
 

@@ -16,6 +16,7 @@ from sympy import Rational
 import pellucid
 from pellucid.core.cards import all_cards, find_card
 from pellucid.show import show_work
+from pellucid.show.showing import TOPICS
 from pellucid.show.text_layout import width
 
 X, Y = [[0], [1], [2]], [0, 1, 4]
@@ -149,3 +150,46 @@ def test_methods_show_their_work():
     from pellucid.optimize import Newton
 
     assert show_work(Newton(), "x**2 + 3*y**2", [1, 1]).answer["x"][-1] == [0, 0]
+
+
+TOPICS_TRIED = {
+    "batch norm": ([[1], [3]], {"epsilon": 3}),
+    "convolution": ([3, 1, 2], [3, 2, 1], {}),
+    "convolution layer": ([[1, 2, 3], [4, 5, 6]], [[1, 0], [0, -1]], {}),
+    "dropout": ([2, 4], {"p": 0.5}),
+    "graph": ("(x + w) * z", {"x": -2, "w": 5, "z": -4}),
+    "kkt": ("x**2 + y**2", ["1 - x - y"], {}),
+    "maximum margin": ([[0], [2]], ["a", "b"], {"C": 1}),
+    "network": ({},),
+    "parameter counts": ("lenet5", {}),
+    "pooling": ([[1, 5], [3, 4]], {}),
+    "softmax": ([0, 0, 0, 0], {"target": 1}),
+    "stationary points": ("x**2 - y**2", {}),
+    "svm dual": ([[0], [2]], [-1, 1], {}),
+    "training step": ({"steps": 1},),
+    "transposed convolution": ([[1, 2]], [[1, 3]], {"stride": 1}),
+    "zero initialization": ({},),
+}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_is_shown_by_its_name(topic):
+    *given, options = TOPICS_TRIED[topic]
+    assert len(show_work(topic, *given, **options).text()) > 300
+
+
+def test_an_unknown_topic_is_refused_with_all_that_there_are():
+    with pytest.raises(ValueError, match=r"one of the topics batch norm, .*zero initialization, got 'soft max'"):
+        show_work("soft max", [1, 2])
+
+
+def test_formulas_graphs_new_rows_and_more_steps_are_reached():
+    from pellucid.naive_bayes import MultinomialNB
+    from pellucid.neural_network import Graph
+    from pellucid.optimize import Formula, GradientDescent
+
+    assert "saddle" in show_work(Formula("x**2 - y**2")).text()
+    assert show_work(Graph("(x + y) * z", x=-2, y=5, z=-4)).answer["value"] == -12
+    work = show_work(MultinomialNB(), [[2, 0], [1, 1], [0, 1]], ["a", "a", "b"], new=[[0, 2]])
+    assert work.answer["predicted"] == ["b"]
+    assert len(show_work(GradientDescent(step_size=0.25), "x**2", [1], steps=2).answer["x"]) == 3

@@ -3,7 +3,7 @@ import pytest
 
 from pellucid.solvers import dense_design
 from pellucid.solvers.design import make_design
-from pellucid.solvers.row_pass_kernels import pull_pass, residual_pass
+from pellucid.solvers.row_pass_kernels import residual_pass, transposed_pass
 
 
 def problem(n=23, p=5):
@@ -21,7 +21,7 @@ def test_passes_agree_with_their_python_and_with_blas():
     for residual, pull in results:
         np.testing.assert_allclose(residual, b - (X @ w - 0.5), rtol=1e-13)
         np.testing.assert_allclose(pull, 1.0 + X.T @ residual, rtol=1e-12)
-    for run in (pull_pass, pull_pass.py_func):
+    for run in (transposed_pass, transposed_pass.py_func):
         pull, sums = np.ones(5), np.ones(5)
         run(X, b, pull, sums)
         np.testing.assert_allclose(pull, 1.0 + X.T @ b, rtol=1e-12)

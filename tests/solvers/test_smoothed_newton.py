@@ -26,7 +26,7 @@ class Hinge:
         lack = np.maximum(0.0, 1.0 - self.f)
         share = np.minimum(1.0, lack / self.smoothing)
         self.value = self.C * lack.sum()
-        self.pull = self.C * share
+        self.minus_slope = self.C * share
         self.excess = self.C * np.sum((1.0 - share) * lack)
         self.bend = self.C / self.smoothing * ((share > 0.0) & (share < 1.0))
 
@@ -42,7 +42,7 @@ class Machine:
     def scores(self, w):
         return self.A @ w
 
-    def pull(self, r):
+    def transposed_times(self, r):
         return self.A.T @ r
 
     def loss(self, f, smoothing):

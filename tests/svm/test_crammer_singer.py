@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import pellucid
 from pellucid.core.fit import Effort
-from pellucid.solvers.newton import Found, centered_newton
+from pellucid.solvers.newton import NewtonDescent, centered_newton
 from pellucid.svm import LinearSVC
 from pellucid.svm.augmented_rows import AugmentedRows
 from pellucid.svm.linear_svc import crammer_singer, crammer_singer_solver
@@ -27,11 +27,11 @@ from pellucid.svm.linear_svc.crammer_singer import Contrasts, CrammerSinger, Sha
 from pellucid.svm.linear_svc.crammer_singer_solver import crammer_singer_descent
 from pellucid.svm.svm_kernels import (
     bend_pass,
+    best_row_step,
     csr_descent_pass,
     dense_descent_pass,
     inner_product,
     largest_excess_pass,
-    settle_row,
     shares_level,
 )
 
@@ -87,7 +87,7 @@ def test_shares_of_scores_far_apart_are_few():
     np.testing.assert_allclose(nearest_shares(np.array([1.0, 0.5, -9.0])), [0.75, 0.25, 0.0])
 
 
-@pytest.mark.parametrize("settle", [settle_row, settle_row.py_func])
+@pytest.mark.parametrize("settle", [best_row_step, best_row_step.py_func])
 def test_one_row_alone_takes_the_step_that_is_best(settle):
     # two classes, a = 1, c = 1: D = p - p^2, where p is the share of the other class, is largest at p = 1/2
     shares, scores = np.array([1.0, 0.0]), np.zeros(2)
@@ -102,7 +102,7 @@ def test_derivatives_are_those_of_the_smoothed_loss():
     loss = problem.loss(problem.scores(w), 0.5)
 
     def gradient(w):
-        return w - problem.pull(problem.loss(problem.scores(w), 0.5).pull)
+        return w - problem.transposed_times(problem.loss(problem.scores(w), 0.5).minus_slope)
 
     shared = SharedRows(problem.rows, loss.shares, loss.curvature)
     H = shared.hessian(loss)
@@ -169,7 +169,7 @@ def test_passes_over_dense_and_sparse_rows_and_in_plain_python_do_the_same(const
         for _ in range(3):
             one_pass(*rows, constant, problem.labels, problem.cost, squares, *lists, shares, W, room)
         U = W if len(rows) == 1 else W.T
-        np.testing.assert_allclose(U, problem.rows.pull_by_class(problem.dual_point(shares)), atol=1e-12)
+        np.testing.assert_allclose(U, problem.rows.transposed_by_class(problem.dual_point(shares)), atol=1e-12)
         results.append(shares)
     for other in results[1:]:
         np.testing.assert_allclose(other, results[0], atol=1e-12)
@@ -209,10 +209,10 @@ def test_descent_and_newton_find_the_same_machine(thin, C):
     problem = replace(problem, cost=C * problem.cost)
     effort, zeros = Effort(1e-6, 100_000, lambda _w: False), np.zeros(problem.size)
     passes = crammer_singer_descent(problem, effort, most_passes=100_000, rng=np.random.RandomState(0))
-    steps = centered_newton(problem, Found(zeros, zeros, 1.0), effort)
+    steps = centered_newton(problem, NewtonDescent(zeros, zeros, 1.0), effort)
     for found in (passes, steps):
         assert found.gap <= 1e-6 * found.objective
-        np.testing.assert_allclose(found.loss.pull.sum(axis=1), 0.0, atol=1e-12)
+        np.testing.assert_allclose(found.loss.minus_slope.sum(axis=1), 0.0, atol=1e-12)
     assert passes.objective == pytest.approx(steps.objective, rel=2e-6)
     np.testing.assert_allclose(passes.w, steps.w, atol=1e-2)
 
@@ -226,7 +226,8 @@ def test_smoothings_around_the_last_dual_point_need_not_get_as_small():
     problem, zeros = written_problem(100), np.zeros(18)
     fixed = FixedCenter(problem.rows, problem.labels, problem.cost, problem.center)
     moved, stayed = (
-        centered_newton(one, Found(zeros, zeros, 1.0), Effort(1e-8, 1000, lambda _w: False)) for one in (problem, fixed)
+        centered_newton(one, NewtonDescent(zeros, zeros, 1.0), Effort(1e-8, 1000, lambda _w: False))
+        for one in (problem, fixed)
     )
     assert moved.gap <= 1e-8 * moved.objective
     assert moved.smoothing >= 3.0 * stayed.smoothing

@@ -268,7 +268,7 @@ def test_repeated_rows_have_the_products_of_the_matrix_written_out(thin):
     np.testing.assert_array_equal(A, np.column_stack([X, np.full(6, 2.0)])[rows.which])
     u, r, h = rng.standard_normal(4), rng.standard_normal(7), rng.uniform(0.0, 1.0, 7)
     np.testing.assert_allclose(rows.scores(u), A @ u)
-    np.testing.assert_allclose(rows.pull(r), A.T @ r)
+    np.testing.assert_allclose(rows.transposed_times(r), A.T @ r)
     np.testing.assert_allclose(rows.gram(h), A.T @ (h[:, None] * A), atol=1e-12)
     np.testing.assert_allclose(rows.curve(h, u), A.T @ (h * (A @ u)))
     np.testing.assert_allclose(rows.gram_diagonal(h), np.diagonal(A.T @ (h[:, None] * A)))

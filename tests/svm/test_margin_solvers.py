@@ -57,7 +57,7 @@ def test_products_are_those_of_the_matrix_written_out(thin, constant):
     A, rng = written_out(rows), np.random.default_rng(0)
     u, r, h = rng.standard_normal(rows.width), rng.standard_normal(rows.n), rng.integers(0, 2, rows.n) * 1.5
     np.testing.assert_allclose(rows.scores(u), A @ u)
-    np.testing.assert_allclose(rows.pull(r), A.T @ r)
+    np.testing.assert_allclose(rows.transposed_times(r), A.T @ r)
     np.testing.assert_allclose(rows.gram(h), A.T @ (h[:, None] * A), atol=1e-12)
     np.testing.assert_allclose(rows.curve(h, u), A.T @ (h * (A @ u)))
     np.testing.assert_allclose(rows.gram_diagonal(h), np.diagonal(A.T @ (h[:, None] * A)))
@@ -283,7 +283,7 @@ def test_threads_do_not_change_sparse_products(monkeypatch):
     rows = problem(50, 6, thin=True).rows
     A, h = written_out(rows), np.arange(50.0)
     np.testing.assert_allclose(rows.curve(h, np.ones(7)), A.T @ (h * A.sum(axis=1)))
-    np.testing.assert_allclose(rows.pull(h), A.T @ h)
+    np.testing.assert_allclose(rows.transposed_times(h), A.T @ h)
     np.testing.assert_allclose(rows.scores(np.arange(7.0)), A @ np.arange(7.0))
     np.testing.assert_allclose(rows.by_column().toarray(), A)
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -36,8 +37,23 @@ FEW_NUMBERS = 1 << 20
 takes 0.3 ms on one and 67 on two."""
 
 
+PROVERS = {
+    "pellucid.probability.": "pellucid.proofs.probability.maximum_likelihood:certify_fit",
+    "pellucid.optimize.problem": "pellucid.optimize.certifying:certify",
+    "pellucid.optimize.constrained.": "pellucid.optimize.constrained:kkt_certificate",
+    "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
+}
+"""Where something that is no estimator is defined -> the function that proves what is said of it."""
+
+
 def verify(
-    model: Any, X: Data, y: Data = None, *, sample_weight: Data | None = None, random_state: RandomState = None
+    model: Any,
+    X: Data,
+    y: Data = None,
+    *,
+    sample_weight: Data | None = None,
+    random_state: RandomState = None,
+    **options: Any,
 ) -> Certificate:
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
 
@@ -48,6 +64,10 @@ def verify(
     of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified from its first step to its last:
     steps of ours by their proofs, others by fitting a copy of them to the same rows and comparing what it holds.
 
+    What is no estimator is verified too: a density, from its data (and ``prior=``); a point ``X`` of a problem of
+    ``pellucid.optimize`` (with ``tolerance=``, or multipliers ``lam=`` and ``nu=`` where it has constraints); certified
+    radii, from the rows and the network ``y``.
+
     Examples
     --------
     >>> import pellucid
@@ -57,6 +77,15 @@ def verify(
     >>> pellucid.verify(model, X, y).holds
     True
     """
+    prove = None if isinstance(model, (BaseEstimator, type)) else _prover_of(type(model))
+    if prove is not None:
+        given = {"sample_weight": sample_weight, "random_state": random_state}
+        options |= {name: value for name, value in given.items() if value is not None}
+        certificate: Certificate = prove(model, X, *(() if y is None else (y,)), **options)
+        warn_unless_holds(certificate, f"verify({type(model).__name__})")
+        return certificate
+    if options:
+        raise TypeError(f"{next(iter(options))} must be left out for {type(model).__name__}. It is verified without.")
     whole, model = model, model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(model, CertifiedEstimator):
         raise TypeError(
@@ -75,6 +104,16 @@ def verify(
             certificate = _proof_of(model, X, y, sample_weight)
     warn_unless_holds(certificate, f"verify({type(model).__name__})")
     return certificate
+
+
+def _prover_of(kind: type) -> Callable[..., Certificate] | None:
+    """Return what proves things of this class, imported on first use; None if nothing does."""
+    path = next((path for room, path in PROVERS.items() if kind.__module__.startswith(room)), None)
+    if path is None:
+        return None
+    module, function = path.split(":")
+    found: Callable[..., Certificate] = getattr(import_module(module), function)
+    return found
 
 
 def _proof_of_pipeline(pipeline: Pipeline, X: Data, y: Data, sample_weight: Data | None) -> Certificate:

@@ -73,7 +73,7 @@ def solve_cca(views: Views, n_components: int) -> Fit:
     blocks = views.factor[:, :p], views.factor[:, p:]
     x, y = (whitened(block, cut) for block in blocks)
     left, correlations, right = np.linalg.svd(x.scores.T @ y.scores, full_matrices=False)
-    left, right = _settle_ties(left, correlations, right.T, y)
+    left, right = _order_ties(left, correlations, right.T, y)
     found = min(n_components, len(correlations))
     x_weights, x_rotations = _weights(x, left[:, :found])
     y_weights, y_rotations = _weights(y, right[:, :found])
@@ -106,7 +106,7 @@ def solve_cca(views: Views, n_components: int) -> Fit:
     return Fit(attributes, trace, "closed form")
 
 
-def _settle_ties(left: Array, correlations: Array, right: Array, y: Whitened) -> tuple[Array, Array]:
+def _order_ties(left: Array, correlations: Array, right: Array, y: Whitened) -> tuple[Array, Array]:
     """Turn directions of equal correlations: the first follows the first target as far as it can, and so on.
 
     Any directions at right angles in their span would do; these are the ones that a power iteration from the first

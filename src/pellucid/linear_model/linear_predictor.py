@@ -17,7 +17,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import Watch, ignore
 from pellucid.linear_model.least_squares.gaussian_inference import GaussianInference
-from pellucid.linear_model.least_squares.least_squares_fits import LineFit
+from pellucid.linear_model.least_squares.least_squares_fits import DesignSolution
 from pellucid.linear_model.least_squares.line_claims import intercept_evidence, least_squares_certificate
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.training_data import TrainingData
@@ -106,7 +106,7 @@ def stored_intercept(intercepts: Array, *, fit_intercept: bool, one_dimensional:
 
 
 class CertifiedLine(LinearPredictor, GaussianInference):
-    """Turns a :class:`LineFit`, in the coordinates of a design, into fitted attributes with their certificate."""
+    """Turns a :class:`DesignSolution`, in the coordinates of a design, into fitted attributes and a certificate."""
 
     def _design_of(self, data: TrainingData, *, sums_everything: bool) -> Design:
         """Return the design of data whose rows nobody has looked at yet for NaN.
@@ -122,7 +122,7 @@ class CertifiedLine(LinearPredictor, GaussianInference):
 
     def _fit_of(
         self,
-        line: LineFit,
+        line: DesignSolution,
         design: Design,
         data: TrainingData,
         *,

@@ -18,7 +18,7 @@ from pellucid.model_selection.recipes import (
     TrainValidationTest,
 )
 from pellucid.model_selection.score_interval import SCORES, ScoreInterval, score_interval
-from pellucid.model_selection.vault import Estimate, Opening, TestVault
+from pellucid.model_selection.vault import Opening, TestVault, VaultEstimate
 
 __all__ = [
     "SCORES",
@@ -27,7 +27,6 @@ __all__ = [
     "Comparison",
     "CrossValidationTest",
     "ErrorCurve",
-    "Estimate",
     "NestedScore",
     "Opening",
     "Recipe",
@@ -35,6 +34,7 @@ __all__ = [
     "ScoreInterval",
     "TestVault",
     "TrainValidationTest",
+    "VaultEstimate",
     "bias_variance_bootstrap",
     "bias_variance_simulation",
     "compare_methods",

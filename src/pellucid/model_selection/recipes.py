@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from pellucid.core.checks import check_one_of
 from pellucid.core.types import Array, Data
 from pellucid.core.watching import tracked
-from pellucid.model_selection.vault import Estimate, Split, TestVault, forward_folds, group_folds, latest_apart
+from pellucid.model_selection.vault import Split, TestVault, VaultEstimate, forward_folds, group_folds, latest_apart
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ class Choice:
     name: str
     model: Any
     errors: dict[str, Array]
-    estimate: Estimate
+    estimate: VaultEstimate
     vault: TestVault
     rule: str
 

@@ -137,10 +137,10 @@ class TestVault:
         *,
         reason: str = "final estimate",
         **options: Any,
-    ) -> Estimate:
+    ) -> VaultEstimate:
         """Open the vault, score a fitted model on the test rows, and say whether the score can be trusted."""
         X, y = self.open(reason)
-        return Estimate(score_interval(y, model.predict(X), metric, **options), self._log[-1])
+        return VaultEstimate(score_interval(y, model.predict(X), metric, **options), self._log[-1])
 
     def __repr__(self) -> str:
         times = {0: "never opened", 1: "opened once"}.get(len(self._log), f"opened {len(self._log)} times")
@@ -148,7 +148,7 @@ class TestVault:
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate:
+class VaultEstimate:
     """A score on test rows, and the opening of the vault that it comes from."""
 
     interval: ScoreInterval

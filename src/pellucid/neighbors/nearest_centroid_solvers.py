@@ -99,7 +99,8 @@ def _class_sums(
 ) -> Array:
     """Return for each class the sum of what some of its rows give."""
     parts, totals = _parts(X, rows_of), np.zeros((len(rows_of), *(shape or X.shape[1:])))
-    for (k, _), found in zip(parts, run_blocks(lambda part: work(*part), parts), strict=True):
+    sums = [work(*part) for part in parts] if X.size <= BLOCK else run_blocks(lambda part: work(*part), parts)
+    for (k, _), found in zip(parts, sums, strict=True):
         totals[k] += found
     return totals
 

@@ -34,7 +34,15 @@ from pellucid.optimize.more_garbow_hillstrom import more_garbow_hillstrom
 from pellucid.optimize.penalties import L1, Box, SquaredL2
 from pellucid.optimize.problem import FiniteSum, Penalty, Point, Problem, quadratic
 from pellucid.optimize.race import Race, race
-from pellucid.optimize.schedules import Constant, Cosine, InverseRoot, InverseTime, Linear, Schedule, StepDecay
+from pellucid.optimize.schedules import (
+    ConstantStep,
+    CosineDecay,
+    InverseRoot,
+    InverseTime,
+    LinearDecay,
+    Schedule,
+    StepDecay,
+)
 from pellucid.optimize.stopping import Stopping
 
 if TYPE_CHECKING:  # imported on first use: they need SymPy or SciPy's solvers
@@ -77,10 +85,10 @@ __all__ = [
     "Backtracking",
     "Box",
     "ConjugateGradient",
-    "Constant",
+    "ConstantStep",
     "ConstrainedProblem",
     "CoordinateDescent",
-    "Cosine",
+    "CosineDecay",
     "ExactStep",
     "FiniteSum",
     "FixedStep",
@@ -91,8 +99,8 @@ __all__ = [
     "Lagrangian",
     "LassoDuality",
     "LineSearch",
-    "Linear",
     "LinearConstraint",
+    "LinearDecay",
     "Method",
     "Momentum",
     "Nesterov",

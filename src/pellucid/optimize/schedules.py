@@ -14,7 +14,7 @@ Schedule: TypeAlias = Callable[[int], float]
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantStep:
     r""":math:`\eta_t = \eta`."""
 
     initial: float
@@ -87,12 +87,12 @@ class StepDecay:
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearDecay:
     r"""From :math:`\eta` straight down to :math:`\eta_T` in :math:`T` iterations, then constant.
 
     Examples
     --------
-    >>> [Linear(1.0, final=0.0, length=4)(t) for t in (0, 1, 4, 9)]
+    >>> [LinearDecay(1.0, final=0.0, length=4)(t) for t in (0, 1, 4, 9)]
     [1.0, 0.75, 0.0, 0.0]
     """
 
@@ -112,12 +112,12 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Cosine:
+class CosineDecay:
     r""":math:`\eta_t = \eta_T + \frac12(\eta - \eta_T)(1 + \cos(\pi t/T))`, then constant: slow, fast, slow.
 
     Examples
     --------
-    >>> [round(Cosine(1.0, final=0.0, length=4)(t), 3) for t in (0, 2, 4, 9)]
+    >>> [round(CosineDecay(1.0, final=0.0, length=4)(t), 3) for t in (0, 2, 4, 9)]
     [1.0, 0.5, 0.0, 0.0]
     """
 
@@ -141,4 +141,4 @@ def as_schedule(step_size: float | Schedule) -> Schedule:
     if callable(step_size):
         return step_size
     check_positive(step_size=step_size)
-    return Constant(float(step_size))
+    return ConstantStep(float(step_size))

@@ -35,10 +35,10 @@ Rows = ListedRows | SortedRows
 
 @dataclass(frozen=True)
 class PairLoss:
-    """The loss at some scores: its value, its pull on each row, its smoothing's cost, and its curvature's window."""
+    """The loss at some scores: its value, its slope at each row, its smoothing's cost, and its curvature's window."""
 
     value: float
-    pull: Array  # (n,): minus the derivative of the (smoothed) loss by the scores
+    minus_slope: Array  # (n,): minus the derivative of the (smoothed) loss by the scores
     excess: float  # what smoothing leaves between the loss and its dual
     rows: Rows
     window: tuple[float, float]
@@ -87,7 +87,7 @@ class RankingProblem:
         """Return ``X w``."""
         return np.asarray(self.X @ w)
 
-    def pull(self, r: Array) -> Array:
+    def transposed_times(self, r: Array) -> Array:
         """Return ``X' r``."""
         return np.asarray(self.X.T @ r)
 
@@ -114,7 +114,7 @@ class RankingProblem:
 
     def hessian_product(self, loss: PairLoss, d: Array) -> Array:
         """Return the second derivative times ``d``."""
-        return d + self.pull(loss.bend(self.scores(d)[:, None])[:, 0])
+        return d + self.transposed_times(loss.bend(self.scores(d)[:, None])[:, 0])
 
     def hessian_diagonal(self, loss: PairLoss) -> Array:
         """Return a bound of the diagonal of the second derivative."""
@@ -148,7 +148,7 @@ def _smoothed_hinge(rows: Rows, C: float, smoothing: float) -> PairLoss:
     squares = total - float(rows.f @ in_window)
     return PairLoss(
         value=C * (float(weight @ far) + total),
-        pull=C * (weight * (far_worse - far_better) + in_window / smoothing),
+        minus_slope=C * (weight * (far_worse - far_better) + in_window / smoothing),
         excess=C * max(0.0, total - squares / smoothing),
         rows=rows,
         window=window,

@@ -21,7 +21,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Formula:
+class FormulaLine:
     """A formula on its own line; ``boxed`` marks a result."""
 
     content: Math
@@ -73,7 +73,7 @@ class Drawing:
     caption: str
 
 
-Block: TypeAlias = Sentence | Formula | Table | Figure | Drawing
+Block: TypeAlias = Sentence | FormulaLine | Table | Figure | Drawing
 
 
 @dataclass(frozen=True)
@@ -168,14 +168,14 @@ def remark(*parts: str | Mathlike) -> Sentence:
     return Sentence(_words_and_math(parts), aside=True)
 
 
-def formula(*parts: Mathlike) -> Formula:
+def formula(*parts: Mathlike) -> FormulaLine:
     """Return a formula on its own line; strings are read as by :func:`~pellucid.show.notation.math`."""
-    return Formula(math(*parts))
+    return FormulaLine(math(*parts))
 
 
-def result(*parts: Mathlike) -> Formula:
+def result(*parts: Mathlike) -> FormulaLine:
     """Return a formula in a box."""
-    return Formula(math(*parts), boxed=True)
+    return FormulaLine(math(*parts), boxed=True)
 
 
 def table(head: Any, rows: Any, *, summary: Any = (), caption: str = "") -> Table:

@@ -8,7 +8,7 @@ from mpmath import eigsy, mp  # type: ignore[import-untyped]  # it comes with Sy
 from mpmath import matrix as mp_matrix
 from sympy import Matrix, Poly, Rational, symbols, zeros
 
-from pellucid.show.document import Block, Formula, Step, formula, remark, sentence, step, table
+from pellucid.show.document import Block, FormulaLine, Step, formula, remark, sentence, step, table
 from pellucid.show.notation import Math, column, combination, math, matrix, root
 
 DIGITS = 30
@@ -143,8 +143,8 @@ def eliminate(A: Matrix, b: Matrix) -> Elimination:
     return Elimination(least, tuple(blocks), is_singular=True)
 
 
-def _shown(work: Matrix, n: int) -> Formula:
-    return Formula(matrix(work, bar=n))
+def _shown(work: Matrix, n: int) -> FormulaLine:
+    return FormulaLine(matrix(work, bar=n))
 
 
 def _clear(work: Matrix, row: int, j: int, found: int) -> list[Math]:

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from pellucid.show.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
+from pellucid.show.document import Block, Document, Drawing, Figure, FormulaLine, Sentence, Table
 from pellucid.show.notation import (
     PREFIXES,
     Accent,
     Cases,
+    ExactNumber,
     Expression,
     Fence,
     Grid,
     Math,
-    Number,
+    MathRow,
     Quotient,
     Root,
-    Row,
     Script,
     Sign,
     Symbol,
@@ -109,7 +109,7 @@ def _sentence(block: Sentence) -> str:
     return f"<aside>{text}</aside>" if block.aside else f"<p>{text}</p>"
 
 
-def _formula(block: Formula) -> str:
+def _formula(block: FormulaLine) -> str:
     kind = "formula boxed" if block.boxed else "formula"
     return f'<div class="{kind}">{display(block.content, COLUMNS)}</div>'
 
@@ -138,7 +138,7 @@ def _drawing(block: Drawing) -> str:
 
 _BLOCKS: dict[type, Callable[[Any], str]] = {
     Sentence: _sentence,
-    Formula: _formula,
+    FormulaLine: _formula,
     Table: _table,
     Figure: _figure,
     Drawing: _drawing,
@@ -172,7 +172,7 @@ def mathml(node: Math) -> str:
     return _MATHML[type(node)](node)
 
 
-def _number(node: Number) -> str:
+def _number(node: ExactNumber) -> str:
     sign, above, below = node.spelling
     value = f"<mfrac><mn>{above}</mn><mn>{below}</mn></mfrac>" if below else f"<mn>{above}</mn>"
     return f"<mrow>{MINUS}{value}</mrow>" if sign else value
@@ -184,7 +184,7 @@ def _sign(node: Sign) -> str:
     return f"<mo>{escape(node.mark)}</mo>"
 
 
-def _mathml_row(node: Row) -> str:
+def _mathml_row(node: MathRow) -> str:
     items = []
     for i, item in enumerate(node.items):
         if i and needs_space(node.items[i - 1], item):
@@ -245,11 +245,11 @@ def _accent(node: Accent) -> str:
 
 
 _MATHML: dict[type, Callable[[Any], str]] = {
-    Number: _number,
+    ExactNumber: _number,
     Symbol: lambda node: f"<mi>{escape(node.name)}</mi>",
     Words: lambda node: f"<mtext>{escape(node.text)}</mtext>",
     Sign: _sign,
-    Row: _mathml_row,
+    MathRow: _mathml_row,
     Quotient: lambda node: f"<mfrac>{mathml(node.above)}{mathml(node.below)}</mfrac>",
     Script: _script,
     Root: lambda node: f"<msqrt>{mathml(node.inside)}</msqrt>",

@@ -9,14 +9,14 @@ from typing import Any
 from pellucid.show.notation import (
     Accent,
     Cases,
+    ExactNumber,
     Expression,
     Fence,
     Grid,
     Math,
-    Number,
+    MathRow,
     Quotient,
     Root,
-    Row,
     Script,
     Sign,
     Symbol,
@@ -143,7 +143,7 @@ def aligned_rows(content: Math, columns: int) -> str | None:
     return f"  {head} &" + " \\\\[4pt]\n  {}&".join(map(latex, lines))
 
 
-def _number(node: Number) -> str:
+def _number(node: ExactNumber) -> str:
     sign, above, below = node.spelling
     above = above.replace("…", r"\ldots")
     return ("-" if sign else "") + (rf"\frac{{{above}}}{{{below}}}" if below else above)
@@ -155,7 +155,7 @@ def _symbol(node: Symbol) -> str:
     return node.name if len(node.name) == 1 else rf"\mathrm{{{escape(node.name)}}}"
 
 
-def _row(node: Row) -> str:
+def _row(node: MathRow) -> str:
     items = [latex(item) for item in node.items]
     for i in range(1, len(items)):
         if needs_space(node.items[i - 1], node.items[i]):
@@ -202,11 +202,11 @@ def _expression(node: Expression) -> str:
 
 
 _LATEX: dict[type, Callable[[Any], str]] = {
-    Number: _number,
+    ExactNumber: _number,
     Symbol: _symbol,
     Words: lambda node: words_in_math(node.text),
     Sign: lambda node: SIGNS.get(node.mark, node.mark),
-    Row: _row,
+    MathRow: _row,
     Quotient: lambda node: rf"\frac{{{latex(node.above)}}}{{{latex(node.below)}}}",
     Script: _script,
     Root: lambda node: rf"\sqrt{{{latex(node.inside)}}}",

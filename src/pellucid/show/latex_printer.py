@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pellucid.plots.drawing.style import spread
-from pellucid.show.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
+from pellucid.show.document import Block, Document, Drawing, Figure, FormulaLine, Sentence, Table
 from pellucid.show.latex_math import aligned_rows, display, escape, latex
 from pellucid.show.notation import Math
 from pellucid.show.svg import Scale, scales
@@ -60,7 +60,7 @@ def _sentence(block: Sentence) -> str:
     return f"\\begin{{quote}}\\itshape {text}\\end{{quote}}" if block.aside else text
 
 
-def _formula(block: Formula) -> str:
+def _formula(block: FormulaLine) -> str:
     if block.boxed:
         return f"\\[ \\boxed{{{display(block.content, COLUMNS)}}} \\]"
     rows = aligned_rows(block.content, COLUMNS)  # as align*, which may run over a page
@@ -142,7 +142,7 @@ def _drawing(block: Drawing) -> str:
 
 _BLOCKS: dict[type, Callable[[Any], str]] = {
     Sentence: _sentence,
-    Formula: _formula,
+    FormulaLine: _formula,
     Table: _table,
     Figure: _figure,
     Drawing: _drawing,

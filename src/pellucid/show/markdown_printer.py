@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from pellucid.show.document import Block, Document, Drawing, Figure, Formula, Sentence, Table
+from pellucid.show.document import Block, Document, Drawing, Figure, FormulaLine, Sentence, Table
 from pellucid.show.latex_math import display, latex
 from pellucid.show.notation import Math
 from pellucid.show.svg import svg
@@ -47,7 +47,7 @@ def _sentence(block: Sentence) -> str:
     return f"> {text}" if block.aside else text
 
 
-def _formula(block: Formula) -> str:
+def _formula(block: FormulaLine) -> str:
     content = display(block.content, COLUMNS)
     return f"$$\n\\boxed{{{content}}}\n$$" if block.boxed else f"$$\n{content}\n$$"
 
@@ -78,7 +78,7 @@ def _picture(svg: str, caption: str) -> str:
 
 _BLOCKS: dict[type, Callable[[Any], str]] = {
     Sentence: _sentence,
-    Formula: _formula,
+    FormulaLine: _formula,
     Table: _table,
     Figure: _figure,
     Drawing: _drawing,

@@ -26,7 +26,7 @@ ACCENTS = {"\u0304": "bar", "\u0302": "hat", "\u0303": "tilde"}
 
 
 @dataclass(frozen=True)
-class Number:
+class ExactNumber:
     """An exact rational; ``as_typed`` prefers a finite decimal over a fraction."""
 
     value: Rational
@@ -73,7 +73,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Row:
+class MathRow:
     """Items that stand next to each other."""
 
     items: tuple[Math, ...]
@@ -143,7 +143,19 @@ class Expression:
 
 
 Math: TypeAlias = (
-    Number | Symbol | Words | Sign | Row | Quotient | Script | Root | Accent | Fence | Grid | Cases | Expression
+    ExactNumber
+    | Symbol
+    | Words
+    | Sign
+    | MathRow
+    | Quotient
+    | Script
+    | Root
+    | Accent
+    | Fence
+    | Grid
+    | Cases
+    | Expression
 )
 Mathlike: TypeAlias = Any
 """A node, a number, a SymPy expression or matrix, or a string of tokens such as ``"ŷ = b + w_1 x_1"``."""
@@ -157,12 +169,12 @@ def math(*parts: Mathlike) -> Math:
     Examples
     --------
     >>> math("w = b")
-    Row(items=(Symbol(name='w'), Sign(mark='='), Symbol(name='b')))
+    MathRow(items=(Symbol(name='w'), Sign(mark='='), Symbol(name='b')))
     """
     items: list[Math] = []
     for part in parts:
         items.extend(_read(part))
-    return items[0] if len(items) == 1 else Row(tuple(items))
+    return items[0] if len(items) == 1 else MathRow(tuple(items))
 
 
 def over(above: Mathlike, below: Mathlike) -> Quotient:
@@ -183,12 +195,12 @@ def fenced(inside: Mathlike, fence: str = "()") -> Fence:
 def factor(value: Mathlike) -> Math:
     """Return a number as a factor of a product: negative ones between parentheses."""
     node = math(value)
-    return Fence(node) if isinstance(node, Number) and node.value < 0 else node
+    return Fence(node) if isinstance(node, ExactNumber) and node.value < 0 else node
 
 
-def typed(value: Rational) -> Number:
+def typed(value: Rational) -> ExactNumber:
     """Return a number of the data, printed the way it was typed."""
-    return Number(value, as_typed=True)
+    return ExactNumber(value, as_typed=True)
 
 
 def matrix(rows: Any, *, bar: int | None = None) -> Grid:
@@ -215,7 +227,7 @@ def total(terms: Sequence[Mathlike]) -> Math:
         if items or sign == "−":
             items.append(Sign(sign))
         items.append(node)
-    return Row(tuple(items))
+    return MathRow(tuple(items))
 
 
 def combination(pairs: Sequence[tuple[Any, Mathlike]]) -> Math:
@@ -229,7 +241,7 @@ def combination(pairs: Sequence[tuple[Any, Mathlike]]) -> Math:
         if abs(value) != 1 or symbol == "":
             items.append(math(abs(value)))
         items.extend(_read(symbol))
-    return Row(tuple(items)) if items else math(0)
+    return MathRow(tuple(items)) if items else math(0)
 
 
 def is_unary_minus(items: Sequence[Math], i: int) -> bool:
@@ -249,10 +261,10 @@ def needs_space(before: Math, node: Math) -> bool:
 def _read(part: Mathlike) -> list[Math]:
     if isinstance(part, str):
         return [_token(token) for token in part.split()]
-    if isinstance(part, Row):
+    if isinstance(part, MathRow):
         return list(part.items)
     if isinstance(part, Rational):
-        return [Number(part)]
+        return [ExactNumber(part)]
     if hasattr(part, "tolist"):
         return [matrix(part)]
     return [Expression(part)] if hasattr(part, "free_symbols") else [part]
@@ -262,7 +274,7 @@ def _token(token: str) -> Math:
     if token in SIGNS:
         return Sign(token)
     if re.fullmatch(r"\d+", token):
-        return Number(int(token))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
+        return ExactNumber(int(token))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
     match = re.fullmatch(r"([^_^()]+)(?:_([^^()]+))?(?:\^([^()]+))?", token)
     if match is None:
         raise ValueError(f"token must be a sign, a number or symbol_index^exponent, got {token!r}. Use Words for text.")
@@ -282,15 +294,15 @@ def _symbol(name: str) -> Math:
 
 def _index(name: str) -> Math:
     if name.isdigit():
-        return Number(int(name))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
-    return Row(tuple(Symbol(letter) for letter in name)) if len(name) == 2 else Symbol(name)
+        return ExactNumber(int(name))  # type: ignore[arg-type]  # an int serves, and SymPy need not be there
+    return MathRow(tuple(Symbol(letter) for letter in name)) if len(name) == 2 else Symbol(name)
 
 
 def _split_sign(node: Math) -> tuple[str, Math]:
-    if isinstance(node, Number) and node.value < 0:
-        return "−", Number(-node.value, node.as_typed)  # type: ignore[arg-type]  # minus a Rational is one
-    if isinstance(node, Row) and node.items[:1] == (Sign("−"),):
-        return "−", Row(node.items[1:])
+    if isinstance(node, ExactNumber) and node.value < 0:
+        return "−", ExactNumber(-node.value, node.as_typed)  # type: ignore[arg-type]  # minus a Rational is one
+    if isinstance(node, MathRow) and node.items[:1] == (Sign("−"),):
+        return "−", MathRow(node.items[1:])
     return "+", node
 
 

@@ -15,20 +15,42 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.card_index import entries
 from pellucid.core.types import Array, Data
 from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
-from pellucid.show.notation import Number
+from pellucid.show.notation import ExactNumber
 
 ROOMS = {
     "pellucid.cluster.exhaustive": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
     "pellucid.cluster.choosing.": "pellucid.cluster.choosing.choose_clusters_workings:choose_clusters_workings",
     "pellucid.kernels.": "pellucid.kernels.kernel_workings:kernel_workings",
     "pellucid.losses.": "pellucid.losses.loss_workings:loss_workings",
+    "pellucid.optimize.formula": "pellucid.optimize.checks.stationary_point_workings:stationary_point_workings",
     "pellucid.optimize.methods.": "pellucid.optimize.workings:show_steps",
+    "pellucid.neural_network.graph.": "pellucid.neural_network.workings.graph_workings:show_graph",
     "pellucid.probability.": "pellucid.probability.workings:show_density",
     "pellucid.model_selection.bias_variance": "pellucid.model_selection.bias_variance_workings:bias_variance_workings",
     "pellucid.tree.pruning.pruned_tree": "pellucid.tree.pruning.pruning_workings:reduced_error_workings",
     "pellucid.model_selection.score_interval": "pellucid.model_selection.score_workings:show_scores",
 }
 """Where a method, density or measure is defined -> the function that shows its whole work, imported on first use."""
+
+TOPICS = {
+    "batch norm": "pellucid.neural_network:show_batch_norm",
+    "convolution": "pellucid.neural_network:show_convolution",
+    "convolution layer": "pellucid.neural_network:show_convolution_layer",
+    "dropout": "pellucid.neural_network:show_dropout",
+    "graph": "pellucid.neural_network:show_graph",
+    "kkt": "pellucid.optimize:kkt_workings",
+    "maximum margin": "pellucid.svm:show_maximum_margin",
+    "network": "pellucid.neural_network:show_network",
+    "parameter counts": "pellucid.neural_network:show_parameter_counts",
+    "pooling": "pellucid.neural_network:show_pooling",
+    "softmax": "pellucid.neural_network:show_softmax",
+    "stationary points": "pellucid.optimize:stationary_point_workings",
+    "svm dual": "pellucid.optimize:svm_dual_workings",
+    "training step": "pellucid.neural_network:show_training_step",
+    "transposed convolution": "pellucid.neural_network:show_transposed_convolution",
+    "zero initialization": "pellucid.neural_network:show_zero_initialization",
+}
+"""What is shown by name, as no object stands for it -> the function that takes what is given."""
 
 CLOSE = 1e-6
 """A program's number further than this from the exact one, relative to its size, is pointed out."""
@@ -38,34 +60,45 @@ CUT_REMARK = remark(
     "The arithmetic behind them is exact, unless it is said otherwise."
 )
 
-Maker = Callable[[Any, Data, Data], Document]
+Maker = Callable[..., Document]
 
 
 @overload
-def show_work(estimator: Any, X: Data, y: Data = None, *, format: None = None) -> Document: ...
+def show_work(estimator: Any, X: Data = None, y: Data = None, *, format: None = None, **options: Any) -> Document: ...
 @overload
 def show_work(
-    estimator: Any, X: Data, y: Data = None, *, format: Literal["text", "markdown", "latex", "html"]
+    estimator: Any,
+    X: Data = None,
+    y: Data = None,
+    *,
+    format: Literal["text", "markdown", "latex", "html"],
+    **options: Any,
 ) -> str: ...
 def show_work(
     estimator: Any,
-    X: Data,
+    X: Data = None,
     y: Data = None,
     *,
     format: str | None = None,  # noqa: A002  (the name users know)
+    **options: Any,
 ) -> Document | str:
-    """Return the workings of an estimator, density or method on a small example, in exact fractions.
+    """Return the workings of an estimator, density, method or topic on a small example, in exact fractions.
 
     Parameters
     ----------
-    estimator : estimator, density, information measure or method
-        Fitted, or not: then a clone of it is fitted. scikit-learn's namesakes are shown too. A method of
-        ``pellucid.optimize`` is shown by :func:`pellucid.optimize.show_steps`, which has more options.
+    estimator : estimator, density, information measure, method, formula, graph, or the name of a topic
+        An estimator is fitted, or not: then a clone of it is. scikit-learn's namesakes are shown too. A topic is one of
+        "batch norm", "convolution", "dropout", "kkt", "maximum margin", "network", "pooling", "softmax", "stationary
+        points", "svm dual" and others that the message about a wrong one lists.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
         The training data, few enough to be worked by hand. Names of data frame columns are used. For a method, the
-        function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior.
+        function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior. For a
+        topic, its first two arguments.
     format : {"text", "markdown", "latex", "html"}, default=None
         Return the printed workings instead of the document.
+    **options
+        What else the workings take: ``new`` rows for a naive Bayes classifier to decide about, a ``query`` for
+        neighbors, ``steps`` of a method, further arguments of a topic.
 
     Returns
     -------
@@ -78,16 +111,33 @@ def show_work(
     >>> work = show_work(LinearRegression(), [[0], [1], [2]], [0, 1, 4])
     >>> work.answer["coef_"], work.answer["intercept_"]
     ([2], -1/3)
+    >>> show_work("convolution", [3, 1, 2], [3, 2, 1]).answer["y"]
+    [9, 9, 11, 5, 2]
     """
-    maker = _find_room(estimator)
-    if maker is not None:
-        document = maker(estimator, X, y)
+    given = (X, y) if y is not None else (X,) if X is not None else ()
+    if isinstance(estimator, str):
+        document = _topic(estimator)(*given, **options)
+    elif (maker := _find_room(estimator)) is not None:
+        document = maker(estimator, *given, **options)
     else:
         maker = _find(estimator)
         model = estimator if _is_fitted(estimator) else clone(estimator)
-        document = maker(model, X, y)  # refuses too much data before anything is fitted
+        document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
         document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
+
+
+def _topic(name: str) -> Maker:
+    if name not in TOPICS:
+        raise ValueError(f"estimator must be an object, or one of the topics {', '.join(TOPICS)}, got {name!r}.")
+    return _imported(TOPICS[name])
+
+
+def _imported(path: str) -> Maker:
+    """Return the function ``module:function``."""
+    module, function = path.split(":")
+    found: Maker = getattr(import_module(module), function)
+    return found
 
 
 def compared(document: Document, model: Any) -> Document:
@@ -102,9 +152,7 @@ def _find_room(estimator: Any) -> Maker | None:
     for room, path in ROOMS.items():
         is_estimator = getattr(home, "__name__", "") in entries()  # which has a card
         if home.__module__.startswith(room) and not is_estimator:
-            module, function = path.split(":")
-            found: Maker = getattr(import_module(module), function)
-            return found
+            return _imported(path)
     return None
 
 
@@ -114,9 +162,7 @@ def _find(estimator: Any) -> Maker:
     for kind in ancestors:
         path = _workings_of(kind)
         if path is not None:
-            module, function = path.split(":")
-            maker: Maker = getattr(import_module(module), function)
-            return maker
+            return _imported(path)
     known = sorted(entry.name for entry in entries().values() if entry.workings)
     got = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
     raise TypeError(
@@ -143,7 +189,7 @@ def _is_fitted(estimator: Any) -> bool:
 
 def has_cut_numbers(node: Any) -> bool:
     """Return whether a document, or a part of it, holds a number of which only the first digits are written."""
-    if isinstance(node, Number):
+    if isinstance(node, ExactNumber):
         return node.is_cut
     if isinstance(node, tuple):
         return any(map(has_cut_numbers, node))

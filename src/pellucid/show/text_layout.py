@@ -13,14 +13,14 @@ from pellucid.show.notation import (
     RELATIONS,
     Accent,
     Cases,
+    ExactNumber,
     Expression,
     Fence,
     Grid,
     Math,
-    Number,
+    MathRow,
     Quotient,
     Root,
-    Row,
     Script,
     Sign,
     Symbol,
@@ -51,7 +51,7 @@ def pad(text: str, to: int, align: str = "right") -> str:
 
 
 @dataclass(frozen=True)
-class Box:
+class TextBox:
     """Lines of equal width; ``axis`` is the line that neighbors align with."""
 
     lines: tuple[str, ...]
@@ -63,7 +63,7 @@ class Box:
         return width(self.lines[0])
 
 
-def beside(boxes: list[Box]) -> Box:
+def beside(boxes: list[TextBox]) -> TextBox:
     """Join boxes left to right on their axes."""
     axis = max(box.axis for box in boxes)
     depth = max(len(box.lines) - box.axis for box in boxes)
@@ -73,10 +73,10 @@ def beside(boxes: list[Box]) -> Box:
         for i in range(len(lines)):
             j = i - axis + box.axis
             lines[i] += box.lines[j] if 0 <= j < len(box.lines) else blank
-    return Box(tuple(lines), axis)
+    return TextBox(tuple(lines), axis)
 
 
-def layout(node: Math) -> Box:
+def layout(node: Math) -> TextBox:
     """Return the notation with quotients stacked and matrices drawn."""
     return _BOXES[type(node)](node)
 
@@ -86,38 +86,38 @@ def inline(node: Math) -> str:
     return _LINES[type(node)](node)
 
 
-def _one_line(node: Math) -> Box:
-    return Box((inline(node),))
+def _one_line(node: Math) -> TextBox:
+    return TextBox((inline(node),))
 
 
-def _stack(above: Box, below: Box) -> Box:
+def _stack(above: TextBox, below: TextBox) -> TextBox:
     columns = max(above.width, below.width)
     lines = [pad(line, columns, "center") for line in above.lines]
     rule = "─" * columns
-    return Box((*lines, rule, *(pad(line, columns, "center") for line in below.lines)), len(lines))
+    return TextBox((*lines, rule, *(pad(line, columns, "center") for line in below.lines)), len(lines))
 
 
-def _part_of_quotient(node: Math) -> Box:
+def _part_of_quotient(node: Math) -> TextBox:
     """A fraction inside a quotient stays on one line: towers of rules are hard to read."""
-    return Box((inline(node),)) if isinstance(node, Number) else layout(node)
+    return TextBox((inline(node),)) if isinstance(node, ExactNumber) else layout(node)
 
 
-def _number_box(node: Number) -> Box:
+def _number_box(node: ExactNumber) -> TextBox:
     sign, above, below = node.spelling
     if not below:
-        return Box((sign + above,))
-    fraction = _stack(Box((above,)), Box((below,)))
-    return beside([Box((sign,)), fraction]) if sign else fraction
+        return TextBox((sign + above,))
+    fraction = _stack(TextBox((above,)), TextBox((below,)))
+    return beside([TextBox((sign,)), fraction]) if sign else fraction
 
 
-def _number_line(node: Number) -> str:
+def _number_line(node: ExactNumber) -> str:
     sign, above, below = node.spelling
     return f"{sign}{above}/{below}" if below else sign + above
 
 
 def gap(before: Math | None, node: Math) -> str:
     """Return the blank between an item and the one before it."""
-    if before is None or before == Row(()):
+    if before is None or before == MathRow(()):
         return ""
     if isinstance(node, Sign):
         return "" if node.mark in PUNCTUATION else " "
@@ -126,7 +126,7 @@ def gap(before: Math | None, node: Math) -> str:
     return "" if isinstance(node, Fence) and isinstance(before, (Symbol, Script, Fence)) else " "
 
 
-def _row_gaps(row: Row) -> list[str]:
+def _row_gaps(row: MathRow) -> list[str]:
     """Blanks before each item; a minus that has nothing to its left sticks to what follows."""
     gaps: list[str] = []
     for i, node in enumerate(row.items):
@@ -135,16 +135,16 @@ def _row_gaps(row: Row) -> list[str]:
     return gaps
 
 
-def _row_box(row: Row) -> Box:
-    boxes: list[Box] = []
+def _row_box(row: MathRow) -> TextBox:
+    boxes: list[TextBox] = []
     for blank, node in zip(_row_gaps(row), row.items, strict=True):
         if blank:
-            boxes.append(Box((blank,)))
+            boxes.append(TextBox((blank,)))
         boxes.append(layout(node))
-    return beside(boxes) if boxes else Box(("",))
+    return beside(boxes) if boxes else TextBox(("",))
 
 
-def _row_line(row: Row) -> str:
+def _row_line(row: MathRow) -> str:
     return "".join(blank + inline(node) for blank, node in zip(_row_gaps(row), row.items, strict=True))
 
 
@@ -154,7 +154,7 @@ def _quotient_line(node: Quotient) -> str:
 
 def _atom(node: Math) -> str:
     text = inline(node)
-    simple = not isinstance(node, (Row, Quotient)) and "/" not in text
+    simple = not isinstance(node, (MathRow, Quotient)) and "/" not in text
     return text if simple else f"({text})"
 
 
@@ -176,15 +176,15 @@ def _script_line(node: Script) -> str:
     return base + "".join(_scripts(node))
 
 
-def _script_box(node: Script) -> Box:
+def _script_box(node: Script) -> TextBox:
     base = layout(node.base)
     below, above = _scripts(node)
     if len(base.lines) == 1:
-        return Box((_script_line(node),))
+        return TextBox((_script_line(node),))
     edge = [""] * len(base.lines)
     edge[0], edge[-1] = above, below
     columns = max(width(above), width(below))
-    return beside([base, Box(tuple(pad(line, columns, "left") for line in edge), base.axis)])
+    return beside([base, TextBox(tuple(pad(line, columns, "left") for line in edge), base.axis)])
 
 
 def _root_line(node: Root) -> str:
@@ -196,17 +196,17 @@ def _accent_line(node: Accent) -> str:
     return unicodedata.normalize("NFC", node.base.name + MARKS[node.mark])
 
 
-def _tall(mark: str, height: int, axis: int) -> Box:
+def _tall(mark: str, height: int, axis: int) -> TextBox:
     if height == 1:
-        return Box((mark,))
+        return TextBox((mark,))
     top, middle, bottom = tuple(TALL[mark])
     lines = [top, *[middle] * (height - 2), bottom]
     if mark == "{" and height > 2:
         lines[axis] = "⎨"
-    return Box(tuple(lines), axis)
+    return TextBox(tuple(lines), axis)
 
 
-def _fence_box(node: Fence) -> Box:
+def _fence_box(node: Fence) -> TextBox:
     inside = layout(node.inside)
     height = len(inside.lines)
     return beside([_tall(node.left, height, inside.axis), inside, _tall(node.right, height, inside.axis)])
@@ -216,7 +216,7 @@ def _fence_line(node: Fence) -> str:
     return f"{node.left}{inline(node.inside)}{node.right}"
 
 
-def _grid_box(node: Grid) -> Box:
+def _grid_box(node: Grid) -> TextBox:
     cells = [[inline(cell) for cell in row] for row in node.rows]
     columns = [max(width(row[j]) for row in cells) for j in range(len(cells[0]))]
     lines = []
@@ -228,33 +228,33 @@ def _grid_box(node: Grid) -> Box:
         lines.append(space.join(padded))
     height = len(lines)
     axis = (height - 1) // 2
-    return beside([_tall("[", height, axis), Box(tuple(lines), axis), _tall("]", height, axis)])
+    return beside([_tall("[", height, axis), TextBox(tuple(lines), axis), _tall("]", height, axis)])
 
 
 def _grid_line(node: Grid) -> str:
     return "[" + "; ".join("  ".join(inline(cell) for cell in row) for row in node.rows) + "]"
 
 
-def _cases_box(node: Cases) -> Box:
+def _cases_box(node: Cases) -> TextBox:
     pairs = [(inline(value), inline(condition)) for value, condition in node.branches]
     left = max(width(value) for value, _ in pairs)
     right = max(width(condition) for _, condition in pairs)
     lines = tuple(f"{pad(value, left, 'left')}  {pad(condition, right, 'left')}" for value, condition in pairs)
     axis = (len(lines) - 1) // 2
-    return beside([_tall("{", len(lines), axis), Box((" ",)), Box(lines, axis)])
+    return beside([_tall("{", len(lines), axis), TextBox((" ",)), TextBox(lines, axis)])
 
 
 def _cases_line(node: Cases) -> str:
     return "; ".join(f"{inline(value)} {inline(condition)}" for value, condition in node.branches)
 
 
-def _expression_box(node: Expression) -> Box:
+def _expression_box(node: Expression) -> TextBox:
     from sympy.printing.pretty.pretty import PrettyPrinter
 
     form = PrettyPrinter({"use_unicode": True, "wrap_line": False})._print(node.expr)
     lines = form.render(wrap_line=False).split("\n")
     columns = max(width(line) for line in lines)
-    return Box(tuple(pad(line, columns, "left") for line in lines), form.baseline)
+    return TextBox(tuple(pad(line, columns, "left") for line in lines), form.baseline)
 
 
 def _expression_line(node: Expression) -> str:
@@ -262,11 +262,11 @@ def _expression_line(node: Expression) -> str:
 
 
 _LINES: dict[type, Callable[[Any], str]] = {
-    Number: _number_line,
+    ExactNumber: _number_line,
     Symbol: lambda node: node.name,
     Words: lambda node: node.text,
     Sign: lambda node: node.mark,
-    Row: _row_line,
+    MathRow: _row_line,
     Quotient: _quotient_line,
     Script: _script_line,
     Root: _root_line,
@@ -277,10 +277,10 @@ _LINES: dict[type, Callable[[Any], str]] = {
     Expression: _expression_line,
 }
 
-_BOXES: dict[type, Callable[[Any], Box]] = {
+_BOXES: dict[type, Callable[[Any], TextBox]] = {
     **dict.fromkeys((Symbol, Words, Sign, Root, Accent), _one_line),
-    Number: _number_box,
-    Row: _row_box,
+    ExactNumber: _number_box,
+    MathRow: _row_box,
     Quotient: lambda node: _stack(_part_of_quotient(node.above), _part_of_quotient(node.below)),
     Script: _script_box,
     Fence: _fence_box,
@@ -290,7 +290,7 @@ _BOXES: dict[type, Callable[[Any], Box]] = {
 }
 
 
-EMPTY = Row(())
+EMPTY = MathRow(())
 """Stands at the start of a continued line, so that its plus or minus is set as one between two terms."""
 
 
@@ -304,7 +304,7 @@ def broken(content: Math, columns: int) -> tuple[Math | None, list[Math]]:
 
     Every line starts with its relation, so that printers can align them under each other.
     """
-    if not isinstance(content, Row) or layout(content).width <= columns:
+    if not isinstance(content, MathRow) or layout(content).width <= columns:
         return None, [content]
     pieces = list(_split(content, RELATIONS))
     if len(pieces) == 1:
@@ -318,27 +318,27 @@ def broken(content: Math, columns: int) -> tuple[Math | None, list[Math]]:
     return left, lines
 
 
-def _split(row: Row, marks: frozenset[str]) -> Iterator[Row]:
+def _split(row: MathRow, marks: frozenset[str]) -> Iterator[MathRow]:
     """Cut the row before the marks, but not between a relation and a leading sign."""
     piece: list[Math] = []
     for node in row.items:
         if isinstance(node, Sign) and node.mark in marks and piece and not _is_relation(piece[-1]):
-            yield Row(tuple(piece))
+            yield MathRow(tuple(piece))
             piece = []
         piece.append(node)
-    yield Row(tuple(piece))
+    yield MathRow(tuple(piece))
 
 
-def _filled(pieces: list[Row], columns: int) -> Iterator[Row]:
+def _filled(pieces: list[MathRow], columns: int) -> Iterator[MathRow]:
     """Put as many pieces on each line as fit."""
     line = pieces[0]
     for piece in pieces[1:]:
-        longer = Row(line.items + piece.items)
+        longer = MathRow(line.items + piece.items)
         if layout(longer).width <= columns:
             line = longer
         else:
             yield line
-            line = Row((EMPTY, *piece.items))
+            line = MathRow((EMPTY, *piece.items))
     yield line
 
 

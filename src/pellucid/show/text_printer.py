@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pellucid.show.document import Block, Document, Drawing, Figure, Formula, Sentence, Table, sentence
+from pellucid.show.document import Block, Document, Drawing, Figure, FormulaLine, Sentence, Table, sentence
 from pellucid.show.notation import Math
 from pellucid.show.svg import Scale, scales
-from pellucid.show.text_layout import Box, beside, broken, inline, layout, pad, width
+from pellucid.show.text_layout import TextBox, beside, broken, inline, layout, pad, width
 
 COLUMNS = 80
 INDENT = 4
@@ -51,28 +51,28 @@ def _joined(text: str) -> str:
     return text.replace(" ", JOINT) if width(text) < COLUMNS // 2 else text
 
 
-def _formula(block: Formula) -> str:
+def _formula(block: FormulaLine) -> str:
     box = stacked(block.content, COLUMNS - INDENT - 4 * block.boxed)
     if block.boxed:
         rule = "─" * (box.width + 2)
-        box = Box((f"┌{rule}┐", *(f"│ {line} │" for line in box.lines), f"└{rule}┘"))
+        box = TextBox((f"┌{rule}┐", *(f"│ {line} │" for line in box.lines), f"└{rule}┘"))
     return textwrap.indent("\n".join(box.lines), " " * INDENT)
 
 
-def stacked(content: Math, columns: int) -> Box:
+def stacked(content: Math, columns: int) -> TextBox:
     """Lay the formula out, broken over several lines if it is wider than the columns."""
     left, lines = broken(content, columns)
     boxes = [layout(line) for line in lines]
     if left is not None:
         head = layout(left)
-        margins = [head, *[Box((" " * head.width,))] * (len(boxes) - 1)]
-        boxes = [beside([margin, Box((" ",)), box]) for margin, box in zip(margins, boxes, strict=True)]
+        margins = [head, *[TextBox((" " * head.width,))] * (len(boxes) - 1)]
+        boxes = [beside([margin, TextBox((" ",)), box]) for margin, box in zip(margins, boxes, strict=True)]
     rows = list(boxes[0].lines)
     for above, box in pairwise(boxes):
         tall = len(above.lines) > 1 or len(box.lines) > 1
         rows += ["", *box.lines] if tall else box.lines
     wide = max(map(width, rows))
-    return Box(tuple(pad(row, wide, "left") for row in rows))
+    return TextBox(tuple(pad(row, wide, "left") for row in rows))
 
 
 def _table(block: Table) -> str:
@@ -100,7 +100,7 @@ def _drawing(block: Drawing) -> str:
 
 _BLOCKS: dict[type, Callable[[Any], str]] = {
     Sentence: _sentence,
-    Formula: _formula,
+    FormulaLine: _formula,
     Table: _table,
     Figure: _figure,
     Drawing: _drawing,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array
-from pellucid.solvers.row_pass_kernels import pull_pass, residual_pass
+from pellucid.solvers.row_pass_kernels import residual_pass, transposed_pass
 from pellucid.solvers.target import center_target
 
 BLOCK_BYTES = 1 << 20
@@ -322,7 +322,7 @@ class DenseDesign:
                 sums = np.ones(len(block)) @ block if self._mean is None else np.zeros(block.shape[1])
                 return block.T @ r, sums
         pull, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-        pull_pass(block, np.ascontiguousarray(r).reshape(-1), pull, sums)
+        transposed_pass(block, np.ascontiguousarray(r).reshape(-1), pull, sums)
         return pull.reshape(-1, *r.shape[1:]), sums
 
     def _cross_gram(self, columns: Array | None, others: Array) -> Array:

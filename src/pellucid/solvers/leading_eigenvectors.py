@@ -81,7 +81,7 @@ def leading_eigenpairs(
     """
     rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule(haste=HASTE)
     width = min(n, width)
-    span = _Span(n, min(n, ROOM + 3 * k))
+    span = _KrylovSpace(n, min(n, ROOM + 3 * k))
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
     most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)
     for step in range(1, most + 1):
@@ -110,7 +110,7 @@ def leading_eigenpairs(
     return EigenPairs(values, vectors, step, trace)
 
 
-class _Span:
+class _KrylovSpace:
     """Orthonormal vectors, the matrix times each, and the matrix on their span."""
 
     def __init__(self, n: int, room: int) -> None:

@@ -61,7 +61,7 @@ class SmoothLoss(Protocol):
         ...
 
     @property
-    def pull(self) -> Array:
+    def minus_slope(self) -> Array:
         """Minus the derivative of the smoothed loss."""
         ...
 
@@ -92,7 +92,7 @@ class SmoothedProblem(Protocol):
         """Return ``A w``."""
         ...
 
-    def pull(self, r: Array) -> Array:
+    def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``."""
         ...
 
@@ -114,7 +114,7 @@ class CenteredProblem(SmoothedProblem, Protocol):
 
 
 @dataclass
-class Found:
+class NewtonDescent:
     """The minimum, and how it went; ``loss`` is that at the scores of ``smoothed``, and pulls with the dual point."""
 
     w: Array
@@ -135,7 +135,7 @@ class Found:
 
 def newton_descent(
     problem: SmoothedProblem,
-    found: Found,
+    found: NewtonDescent,
     effort: Effort,
     *,
     spare_steps: int | None = None,
@@ -154,7 +154,7 @@ def newton_descent(
     spare = (SPARE_STEPS if is_small else 0) if spare_steps is None else spare_steps
     loss = problem.loss(problem.scores(w), found.smoothing)
     while True:
-        gradient = w - problem.pull(loss.pull)
+        gradient = w - problem.transposed_times(loss.minus_slope)
         unsolved = 0.5 * float(gradient @ gradient)
         found.w, found.smoothed, found.loss = w, w, loss
         found.note(0.5 * float(w @ w) + loss.value, unsolved + loss.excess, **columns(loss))
@@ -175,10 +175,10 @@ def newton_descent(
         found.n_iter += 1
 
 
-def smoothed_newton(problem: SmoothedProblem, effort: Effort, *, smoothing: float) -> Found:
+def smoothed_newton(problem: SmoothedProblem, effort: Effort, *, smoothing: float) -> NewtonDescent:
     """Return the minimum, found by way of this first smoothing; 0 if the loss is smooth by itself."""
     start = np.zeros(problem.size)
-    found = Found(start, start, smoothing)
+    found = NewtonDescent(start, start, smoothing)
     earlier: Solved | None = None
     while True:
         is_stopped = newton_descent(problem, found, effort)
@@ -194,7 +194,7 @@ def smoothed_newton(problem: SmoothedProblem, effort: Effort, *, smoothing: floa
         earlier = here
 
 
-def centered_newton(problem: CenteredProblem, found: Found, effort: Effort) -> Found:
+def centered_newton(problem: CenteredProblem, found: NewtonDescent, effort: Effort) -> NewtonDescent:
     """Return what was found, with the weights moved on from ``found.smoothed`` to the minimum."""
     while True:
         is_stopped = newton_descent(problem, found, effort)
@@ -210,13 +210,13 @@ def _line_minimum(
     """Return how far to go from ``w``, and the loss there; 0 if it does not go down."""
     f, slopes = start.f, problem.scores(direction)
     along, length = float(w @ direction), float(direction @ direction)
-    first = along - float(np.vdot(start.pull, slopes))
+    first = along - float(np.vdot(start.minus_slope, slopes))
     low, high, s = 0.0, np.inf, 1.0
     if not first < 0.0:
         return 0.0, start
     for _ in range(MOST_TRIALS):
         loss = problem.loss(f + s * slopes, smoothing)
-        slope = along + s * length - float(np.vdot(loss.pull, slopes))
+        slope = along + s * length - float(np.vdot(loss.minus_slope, slopes))
         is_flat = abs(slope) <= -flat * first
         if not is_flat or slope > 0.0:
             correction = slope / (length + loss.bend_along(slopes))
@@ -237,7 +237,7 @@ def _between(low: float, high: float) -> float:
     return 0.5 * (low + high) if low > 0.0 else 0.1 * high
 
 
-def _extrapolate(problem: SmoothedProblem, found: Found, earlier: Solved) -> None:
+def _extrapolate(problem: SmoothedProblem, found: NewtonDescent, earlier: Solved) -> None:
     """Move the weights to where the two smoothed minima point, if the objective is smaller there."""
     w = _on_line(earlier, (found.smoothing, found.smoothed), 0.0)
     objective = 0.5 * float(w @ w) + problem.loss(problem.scores(w), found.smoothing).value

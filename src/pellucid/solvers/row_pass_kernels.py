@@ -16,7 +16,7 @@ def residual_pass(X, w, offset, b, residual, pull):
     """Write ``residual = b - (X w - offset)`` and add ``X' residual`` to ``pull``. O(n p)."""
     n, p = X.shape
     whole = n - n % 4
-    for i in range(0, whole, 4):  # as in pull_pass; four sums at once also wait less for each other
+    for i in range(0, whole, 4):  # as in transposed_pass; four sums at once also wait less for each other
         s0 = s1 = s2 = s3 = -offset
         for j in range(p):
             s0 += X[i, j] * w[j]
@@ -37,7 +37,7 @@ def residual_pass(X, w, offset, b, residual, pull):
 
 
 @kept(fastmath=REORDER)
-def pull_pass(X, r, pull, sums):
+def transposed_pass(X, r, pull, sums):
     """Add ``X' r`` to ``pull`` and the sums of the columns to ``sums``. O(n p)."""
     n, p = X.shape
     whole = n - n % 4

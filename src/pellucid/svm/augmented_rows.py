@@ -75,7 +75,7 @@ class AugmentedRows:
             return scores
         return np.concatenate(self._in_parts(lambda part: self.X[part] @ u[: self.p] + offset))
 
-    def pull(self, r: Array) -> Array:
+    def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``."""
         if self._small is not None:
             return r @ self._small
@@ -93,7 +93,7 @@ class AugmentedRows:
             return np.asarray(self.X @ W) + offset
         return np.concatenate(self._in_parts(lambda part: self.X[part] @ W + offset))
 
-    def pull_by_class(self, R: Array) -> Array:
+    def transposed_by_class(self, R: Array) -> Array:
         """Return ``R' A``, of shape (n_classes, width)."""
         if self.is_sparse:
             pulled = np.asarray(self.X.T @ R).T
@@ -125,7 +125,7 @@ class AugmentedRows:
     def curve(self, h: Array, d: Array) -> Array:
         """Return ``A' diag(h) A d``."""
         if not self.is_sparse:
-            return self.pull(h * self.scores(d))
+            return self.transposed_times(h * self.scores(d))
         return self._added(
             self.width, lambda part, out: csr_curve_pass(*self._rows(part), self.constant, h[part], d, out)
         )

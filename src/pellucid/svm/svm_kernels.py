@@ -251,7 +251,7 @@ def inner_product(x, u):
 
 
 @kept
-def settle_row(row, classes, y, stiffness, scores):
+def best_row_step(row, classes, y, stiffness, scores):
     """Move the shares of one row to their best values, and write into ``scores`` what each class lost. O(classes)."""
     largest = -math.inf
     for a in range(len(classes)):
@@ -277,7 +277,7 @@ def dense_descent_pass(X, constant, labels, cost, squares, order, starts, listed
         for a in range(len(classes)):
             u = W[classes[a]]
             room[a] = inner_product(X[i], u) + (constant * u[p] if constant > 0.0 else 0.0)
-        settle_row(shares[i], classes, labels[i], cost[i] * squares[i], room)
+        best_row_step(shares[i], classes, labels[i], cost[i] * squares[i], room)
         for a in range(len(classes)):
             if room[a] != 0.0:
                 u, lost = W[classes[a]], cost[i] * room[a]
@@ -299,7 +299,7 @@ def csr_descent_pass(data, indices, indptr, constant, labels, cost, squares, ord
             for e in range(indptr[i], indptr[i + 1]):
                 score += data[e] * W[indices[e], k]
             room[a] = score
-        settle_row(shares[i], classes, labels[i], cost[i] * squares[i], room)
+        best_row_step(shares[i], classes, labels[i], cost[i] * squares[i], room)
         for a in range(len(classes)):
             if room[a] != 0.0:
                 k, lost = classes[a], cost[i] * room[a]

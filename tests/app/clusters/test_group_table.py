@@ -11,7 +11,7 @@ import pytest
 import pellucid
 from pellucid.app.clusters import Grouping, group_table
 from pellucid.app.clusters import methods as grouping_methods
-from pellucid.app.clusters.methods import METHODS, MethodScore, best_method
+from pellucid.app.clusters.methods import METHODS, ClusterMethodScore, best_method
 from pellucid.app.clusters.profiles import Difference, Profile
 from pellucid.app.clusters.result import draw_map
 from pellucid.app.serving.application import answers
@@ -170,8 +170,8 @@ def test_a_cluster_like_all_others_is_called_that():
 
 def test_k_means_is_kept_unless_another_method_that_assigns_rows_is_clearly_better():
     def score(place, silhouette, assigns):
-        method = grouping_methods.Method(str(place), METHODS[0].make, assigns)
-        return MethodScore(method, silhouette, 1.0, 0.0, 5, 1.0, 0.1)
+        method = grouping_methods.ClusterMethod(str(place), METHODS[0].make, assigns)
+        return ClusterMethodScore(method, silhouette, 1.0, 0.0, 5, 1.0, 0.1)
 
     first, unable, near, better = score(0, 0.5, True), score(1, 0.9, False), score(2, 0.51, True), score(3, 0.6, True)
     assert best_method([first, unable, near], 9) is first
@@ -201,7 +201,7 @@ def test_a_method_that_fails_is_named_with_its_reason(monkeypatch):
     def refuse(_k, _n, _seed):
         raise ValueError("links must be there.")
 
-    broken = grouping_methods.Method("broken", refuse, False)
+    broken = grouping_methods.ClusterMethod("broken", refuse, False)
     monkeypatch.setattr(grouping_methods, "METHODS", (METHODS[0], broken))
     found = group_table(customers(40)[0], 2)
     assert found.scores[1].failure == "links must be there."

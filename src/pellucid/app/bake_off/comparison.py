@@ -111,11 +111,11 @@ def compare(
 
     ``offer`` is given every method that has a score, as it was fitted to a split.
     """
-    return _Comparison(splits, budget, listen, ahead or CompilingAhead(), offer).run(contestants)
+    return _Contest(splits, budget, listen, ahead or CompilingAhead(), offer).run(contestants)
 
 
 @dataclass
-class _Comparison:
+class _Contest:
     """The methods of one table, from the first heat to the last split."""
 
     splits: ValidationSplits

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pellucid.app.clusters.methods import MethodScore, best_method, compare_methods
+from pellucid.app.clusters.methods import ClusterMethodScore, best_method, compare_methods
 from pellucid.app.clusters.profiles import Profile, describe
 from pellucid.app.clusters.result import Grouping, draw_map
 from pellucid.app.table_model import TableModel
@@ -152,7 +152,7 @@ def _shown(k: int | None, choice: ClusterChoice | None) -> tuple[int, str]:
     return best, f"No clusters were found: {why} {said}"
 
 
-def _fit(chosen: MethodScore, X: Array, k: int, seed: int) -> tuple[Any, Array, list[str]]:
+def _fit(chosen: ClusterMethodScore, X: Array, k: int, seed: int) -> tuple[Any, Array, list[str]]:
     """Return the chosen method fitted to every row, the clusters, and what it warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -184,7 +184,7 @@ MANY_GAPS = 0.3
 
 
 def cautions_on(
-    columns: Columns, table: pd.DataFrame, profiles: list[Profile], chosen: MethodScore, n_rows: int
+    columns: Columns, table: pd.DataFrame, profiles: list[Profile], chosen: ClusterMethodScore, n_rows: int
 ) -> list[str]:
     """Return what to beware of, in sentences."""
     found = []

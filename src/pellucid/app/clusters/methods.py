@@ -26,7 +26,7 @@ NEARLY = 0.02
 
 
 @dataclass(frozen=True)
-class Method:
+class ClusterMethod:
     """A way to find clusters: ``make(k, n_rows, seed)`` returns the estimator."""
 
     name: str
@@ -38,17 +38,17 @@ class Method:
 
 
 METHODS = (
-    Method("k-means", lambda k, _n, seed: KMeans(k, n_init=10, random_state=seed), True),
-    Method("k-medoids", lambda k, _n, seed: KMedoids(k, random_state=seed), True, most_rows=5000),
-    Method(
+    ClusterMethod("k-means", lambda k, _n, seed: KMeans(k, n_init=10, random_state=seed), True),
+    ClusterMethod("k-medoids", lambda k, _n, seed: KMedoids(k, random_state=seed), True, most_rows=5000),
+    ClusterMethod(
         "Gaussian mixture",
         lambda k, _n, seed: GaussianMixture(
             k, covariance_type="diag", reg_covar=LEAST_VARIANCE, n_init=3, random_state=seed
         ),
         True,
     ),
-    Method("agglomerative (Ward)", lambda k, _n, _seed: AgglomerativeClustering(k), False),
-    Method(
+    ClusterMethod("agglomerative (Ward)", lambda k, _n, _seed: AgglomerativeClustering(k), False),
+    ClusterMethod(
         "spectral (neighbors)",
         lambda k, n, seed: SpectralClustering(
             k, affinity="nearest_neighbors", n_neighbors=min(NEIGHBORS, n), random_state=seed
@@ -60,10 +60,10 @@ METHODS = (
 
 
 @dataclass(frozen=True)
-class MethodScore:
+class ClusterMethodScore:
     """How a method does with the chosen number of clusters, on the rows that all methods were compared on."""
 
-    method: Method
+    method: ClusterMethod
     silhouette: float
     stability: float
     stability_error: float
@@ -75,9 +75,9 @@ class MethodScore:
     failure: str = ""
 
 
-def compare_methods(X: Array, k: int, seed: int, listen: Callable[[str], None]) -> list[MethodScore]:
+def compare_methods(X: Array, k: int, seed: int, listen: Callable[[str], None]) -> list[ClusterMethodScore]:
     """Return the scores of all methods, in their order."""
-    scores: list[MethodScore] = []
+    scores: list[ClusterMethodScore] = []
     first: Array | None = None
     for method in METHODS:
         listen(method.name)
@@ -85,14 +85,14 @@ def compare_methods(X: Array, k: int, seed: int, listen: Callable[[str], None]) 
             score, labels = _score(method, X, k, seed, first)
         except (ValueError, np.linalg.LinAlgError) as error:
             nan = math.nan
-            scores.append(MethodScore(method, nan, nan, nan, 0, nan, nan, str(error)))
+            scores.append(ClusterMethodScore(method, nan, nan, nan, 0, nan, nan, str(error)))
             continue
         first = labels if first is None else first
         scores.append(score)
     return scores
 
 
-def _score(method: Method, X: Array, k: int, seed: int, first: Array | None) -> tuple[MethodScore, Array]:
+def _score(method: ClusterMethod, X: Array, k: int, seed: int, first: Array | None) -> tuple[ClusterMethodScore, Array]:
     start = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of graphs in pieces, and of rows drawn twice: the scores tell
@@ -105,7 +105,7 @@ def _score(method: Method, X: Array, k: int, seed: int, first: Array | None) -> 
         ]
     counts = np.unique(labels, return_counts=True)[1]
     silhouette = silhouette_score(X, labels) if 1 < len(counts) < len(X) else math.nan
-    score = MethodScore(
+    score = ClusterMethodScore(
         method,
         silhouette,
         float(np.mean(found)),
@@ -117,7 +117,7 @@ def _score(method: Method, X: Array, k: int, seed: int, first: Array | None) -> 
     return score, labels
 
 
-def best_method(scores: list[MethodScore], n_rows: int) -> MethodScore:
+def best_method(scores: list[ClusterMethodScore], n_rows: int) -> ClusterMethodScore:
     """Return the first method, or one that assigns new rows too and has a clearly larger silhouette."""
     able = [
         score

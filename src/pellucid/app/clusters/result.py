@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from pellucid.app.clusters.methods import MethodScore
+from pellucid.app.clusters.methods import ClusterMethodScore
 from pellucid.app.clusters.profiles import Profile
 from pellucid.app.table_model import TableModel
 from pellucid.app.tables.understanding import Columns
@@ -28,8 +28,8 @@ class Grouping:
     """Whether their number was given, not chosen."""
     choice: ClusterChoice | None
     """The criteria for every number; None if it was given."""
-    scores: list[MethodScore]
-    chosen: MethodScore
+    scores: list[ClusterMethodScore]
+    chosen: ClusterMethodScore
     model: TableModel
     """A pipeline that takes tables; ``predict`` says which cluster each row belongs to."""
     labels: Array

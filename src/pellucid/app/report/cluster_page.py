@@ -34,7 +34,7 @@ SHAPES = ("o", "^", "s")
 
 
 @dataclass(frozen=True)
-class Cell:
+class ClusterCell:
     """One number of the table of clusters: what is written, how strong its color is, and which."""
 
     text: str
@@ -43,12 +43,12 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class ClusterLine:
     """One column, or word, of the table of clusters."""
 
     name: str
     overall: str
-    cells: list[Cell]
+    cells: list[ClusterCell]
 
 
 def render_cluster_report(result: Grouping, origin: Origin) -> str:
@@ -84,7 +84,7 @@ def _counts(result: Grouping) -> list[int]:
     return [profile.n_rows for profile in result.profiles]
 
 
-def comparison_lines(result: Grouping) -> list[Line]:
+def comparison_lines(result: Grouping) -> list[ClusterLine]:
     """Return the columns and words in which clusters differ the most, with the value of each cluster."""
     by_key: dict[tuple[str, str], dict[int, Difference]] = {}
     for profile in result.profiles:
@@ -95,16 +95,16 @@ def comparison_lines(result: Grouping) -> list[Line]:
     return [_line(found, [profile.label for profile in result.profiles]) for found in complete[:MOST_LINES]]
 
 
-def _line(found: dict[int, Difference], labels: list[int]) -> Line:
+def _line(found: dict[int, Difference], labels: list[int]) -> ClusterLine:
     one = next(iter(found.values()))
     write = _percent if one.word else written
     cells = [
-        Cell(write(found[label].inside), min(1.0, abs(found[label].size) / FULL), found[label].size > 0)
+        ClusterCell(write(found[label].inside), min(1.0, abs(found[label].size) / FULL), found[label].size > 0)
         if label in found
-        else Cell("", 0.0, True)
+        else ClusterCell("", 0.0, True)
         for label in labels
     ]
-    return Line(one.name, write(one.overall), cells)
+    return ClusterLine(one.name, write(one.overall), cells)
 
 
 def _percent(value: float) -> str:

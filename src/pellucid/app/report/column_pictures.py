@@ -37,7 +37,7 @@ STRONG = 0.7
 
 
 @dataclass(frozen=True)
-class Pair:
+class ColumnPair:
     """Two columns and the rank correlation of their values."""
 
     first: str
@@ -51,7 +51,7 @@ class Correlations:
 
     names: list[str]
     values: Array
-    strong: list[Pair]
+    strong: list[ColumnPair]
 
 
 def histogram(column: pd.Series, kind: str) -> Markup:
@@ -95,7 +95,7 @@ def correlations(result: BakeOffResult) -> Correlations | None:
     values = np.corrcoef(np.array(list(numbers.values())))
     shown = list(numbers)
     pairs = [
-        Pair(shown[i], shown[j], float(values[i, j]))
+        ColumnPair(shown[i], shown[j], float(values[i, j]))
         for i in range(len(shown))
         for j in range(i + 1, len(shown))
         if shown[i] != result.target.name and abs(values[i, j]) >= STRONG
@@ -160,7 +160,7 @@ LEVEL_COLORS = (PALETTE[0], PALETTE[1], "#777777")
 
 
 @dataclass(frozen=True)
-class Scale:
+class PictureScale:
     """What all pictures of a page share, so that a flat curve looks flat: the unit, the mean answer, the ends."""
 
     unit: str
@@ -169,14 +169,14 @@ class Scale:
     high: float
 
     @classmethod
-    def of(cls, curves: Sequence[Dependence], mean: float, unit: str) -> Scale:
+    def of(cls, curves: Sequence[Dependence], mean: float, unit: str) -> PictureScale:
         """Return the scale that holds all curves."""
         means = np.concatenate([[mean], *(curve.means for curve in curves)])
         room = 0.06 * (float(np.ptp(means)) or 1.0)
         return cls(unit, mean, float(means.min()) - room, float(means.max()) + room)
 
 
-def dependence_picture(curve: Dependence, scale: Scale, place: int) -> str:
+def dependence_picture(curve: Dependence, scale: PictureScale, place: int) -> str:
     """Return the picture of one column: a curve with the spread of the rows below it, or a bar for each word."""
     if curve.words:
         height = 1.1 + BAR_HEIGHT * len(curve.words)
@@ -200,7 +200,7 @@ def crossed_picture(found: Crossed, unit: str) -> str:
     return figure_as_svg(fill, "crossed", (5.6, 3.4))
 
 
-def _draw_curve(figure: Figure, curve: Dependence, scale: Scale) -> None:
+def _draw_curve(figure: Figure, curve: Dependence, scale: PictureScale) -> None:
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     upper.axhline(scale.mean, color=INK, linewidth=0.8, dashes=(4, 3))
     upper.plot(curve.values, curve.means, color=MARK, linewidth=2.0)
@@ -218,7 +218,7 @@ def _draw_curve(figure: Figure, curve: Dependence, scale: Scale) -> None:
         _write_dates(lower)
 
 
-def _draw_bars(figure: Figure, curve: Dependence, scale: Scale) -> None:
+def _draw_bars(figure: Figure, curve: Dependence, scale: PictureScale) -> None:
     ax = figure.add_subplot()
     places = np.arange(len(curve.words))[::-1]
     ax.axvline(scale.mean, color=INK, linewidth=0.8, dashes=(4, 3))

@@ -10,7 +10,7 @@ import numpy as np
 
 import pellucid
 from pellucid.app.explaining import Contribution, Dependence, ExplainedModel, Waterfall
-from pellucid.app.report.column_pictures import Scale, crossed_picture, dependence_picture
+from pellucid.app.report.column_pictures import PictureScale, crossed_picture, dependence_picture
 from pellucid.app.report.figures import about_zero
 from pellucid.app.report.numbers import format_number
 from pellucid.app.report.page import Origin, PageParts, page_template, versions
@@ -20,7 +20,7 @@ MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
-class Step:
+class WaterfallStep:
     """One line of a waterfall: what it adds, and the place of its bar from left to right, in percent."""
 
     name: str
@@ -40,7 +40,7 @@ def render_explanation(found: ExplainedModel, origin: Origin) -> str:
     in_percent = 100.0 if found.label else 1.0
     shown, pairs = found.importances[:MOST_COLUMNS], found.interactions[:MOST_PAIRS]
     unit = f"probability of {found.label}" if found.label else found.target
-    draw = partial(dependence_picture, scale=Scale.of(found.curves, found.waterfall.mean, unit))
+    draw = partial(dependence_picture, scale=PictureScale.of(found.curves, found.waterfall.mean, unit))
     pictures = [
         (curve, parts.made(f"picture of {curve.column}", partial(draw, curve, place=place), ""))
         for place, curve in enumerate(found.curves)
@@ -97,7 +97,7 @@ def behind(curve: Dependence) -> str:
     return ", ".join(said)
 
 
-def waterfall_steps(waterfall: Waterfall) -> list[Step]:
+def waterfall_steps(waterfall: Waterfall) -> list[WaterfallStep]:
     """Return the steps of a waterfall with the places of their bars; the smallest are taken together."""
     largest = waterfall.contributions[:MOST_STEPS]
     rest = waterfall.contributions[MOST_STEPS:]
@@ -111,7 +111,14 @@ def waterfall_steps(waterfall: Waterfall) -> list[Step]:
     low, high = float(totals.min()), float(totals.max())
     scale = 100.0 / (high - low) if high > low else 0.0
     return [
-        Step(one.column, one.value, one.added, error, (min(before, after) - low) * scale, abs(after - before) * scale,
-             float(after))
+        WaterfallStep(
+            one.column,
+            one.value,
+            one.added,
+            error,
+            (min(before, after) - low) * scale,
+            abs(after - before) * scale,
+            float(after),
+        )
         for (one, error), before, after in zip(lines, totals[:-1], totals[1:], strict=True)
-    ]  # fmt: skip
+    ]

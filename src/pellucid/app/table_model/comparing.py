@@ -43,7 +43,7 @@ class PairedDifference:
         return 1 if self.low > 0.0 else 2 if self.high < 0.0 else 0
 
 
-class Comparison(tuple[PairedDifference, ...]):
+class ModelComparison(tuple[PairedDifference, ...]):
     """The differences of two models, one for every measure that both have."""
 
     __slots__ = ()
@@ -84,10 +84,12 @@ def paired_difference(measure: str, first: Array, second: Array) -> PairedDiffer
     return PairedDifference(measure, float(first.mean()), float(second.mean()), middle - room, middle + room, n)
 
 
-def compare_models(first: tuple[Any, Any], second: tuple[Any, Any], actual: Array, *, is_class: bool) -> Comparison:
+def compare_models(
+    first: tuple[Any, Any], second: tuple[Any, Any], actual: Array, *, is_class: bool
+) -> ModelComparison:
     """Return by how much two fitted models, each with the rows as it takes them, differ in every measure both have."""
     ours, theirs = (dict(_errors(model, X, actual, is_class=is_class)) for model, X in (first, second))
-    return Comparison(paired_difference(name, ours[name], theirs[name]) for name in ours if name in theirs)
+    return ModelComparison(paired_difference(name, ours[name], theirs[name]) for name in ours if name in theirs)
 
 
 def _errors(model: Any, X: Data, actual: Array, *, is_class: bool) -> Iterator[tuple[str, Array]]:

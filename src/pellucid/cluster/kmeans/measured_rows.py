@@ -13,11 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.nearest_centers_kernels import (
+    decide_rows,
     judge_rows,
     move_sums,
     own_distances,
     revisit_rows,
-    settle_rows,
     take_rows,
 )
 from pellucid.core.input_rules import size_of, unit_for
@@ -258,4 +258,4 @@ def _decide(
     if count:
         which = unsure[:count]
         exact = rows.exact(some[which])
-        settle_rows(which, exact, products, squares, *error, some, rows.unit, coded.centers, coded.names, *bounds)
+        decide_rows(which, exact, products, squares, *error, some, rows.unit, coded.centers, coded.names, *bounds)

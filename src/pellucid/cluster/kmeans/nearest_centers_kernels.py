@@ -160,7 +160,7 @@ def judge_rows(products, squares, share, largest, rows, ends, labels, upper, low
 
 
 @lean_and_kept
-def settle_rows(
+def decide_rows(
     unsure, X, products, squares, share, largest, rows, unit, centers, names, ends, labels, upper, lower, paths, drifts
 ):
     """Decide about rows for which rough values are too rough: by squared differences, and the least of ``names``.

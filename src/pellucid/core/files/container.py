@@ -58,7 +58,7 @@ _CHECKSUM_IN_HEADER = rb"{\"sha256\":\""
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArrayPlace:
     """Where one array stands in the file."""
 
     dtype: np.dtype
@@ -72,7 +72,7 @@ class Container:
 
     file: BufferedReader
     document: str
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, ArrayPlace]
 
     def read_array(self, name: str) -> Array:
         """Return a fresh array. The entry has been checked against the length of the file."""
@@ -151,7 +151,7 @@ def _document_of(metadata: Json) -> str:
     return metadata[DOCUMENT_KEY]
 
 
-def _entries_of(table: dict[str, Json], start: int, stop: int) -> dict[str, Entry]:
+def _entries_of(table: dict[str, Json], start: int, stop: int) -> dict[str, ArrayPlace]:
     """Return the table of arrays, which must cover the rest of the file without a gap or an overlap."""
     spans = {name: _checked_entry(name, row, start) for name, row in table.items()}
     position = start
@@ -164,7 +164,7 @@ def _entries_of(table: dict[str, Json], start: int, stop: int) -> dict[str, Entr
     return {name: entry for name, (entry, _) in spans.items()}
 
 
-def _checked_entry(name: str, row: Json, start: int) -> tuple[Entry, int]:
+def _checked_entry(name: str, row: Json, start: int) -> tuple[ArrayPlace, int]:
     """Return the entry and the byte after its last."""
     if not isinstance(row, dict) or set(row) != {"dtype", "shape", "data_offsets"}:
         raise NotAModelFileError(f"array {name[:80]!r} must have a dtype, a shape and data_offsets, and no more.")
@@ -176,7 +176,7 @@ def _checked_entry(name: str, row: Json, start: int) -> tuple[Entry, int]:
     length = math.prod(shape) * DTYPES[dtype].itemsize  # Python's whole numbers do not overflow
     if offsets[1] - offsets[0] != length:
         raise NotAModelFileError(f"array {name[:80]!r} must take {length} bytes, got data_offsets {offsets}.")
-    return Entry(DTYPES[dtype], tuple(shape), start + offsets[0]), start + offsets[1]
+    return ArrayPlace(DTYPES[dtype], tuple(shape), start + offsets[0]), start + offsets[1]
 
 
 def _are_sizes(values: Json) -> bool:

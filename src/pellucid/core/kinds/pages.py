@@ -55,7 +55,7 @@ MAX_DEPTH = 8
 """Estimators inside estimators: a pipeline in a column transformer in a pipeline is 3."""
 
 
-class Entry(Protocol):
+class ArrayHeader(Protocol):
     """What a file says about one of its arrays before it is read."""
 
     @property
@@ -67,7 +67,7 @@ class Entry(Protocol):
         """Sizes."""
 
 
-class Container(Protocol):
+class OpenedFile(Protocol):
     """An opened file: its table of arrays, and the arrays."""
 
     @property
@@ -113,13 +113,13 @@ class WritePage(Page):
 class ReadPage(Page):
     """Hands out the arrays of a file, each once."""
 
-    container: Container
+    container: OpenedFile
     read: set[str] = field(default_factory=set)
     error = SchemaError
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str) -> ArrayHeader | None:
         """Return what the table says about the array at this path."""
-        found: Entry | None = self.container.entries.get(path)
+        found: ArrayHeader | None = self.container.entries.get(path)
         return found
 
     def take(self, path: str) -> Array:

@@ -39,7 +39,7 @@ def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     found, total = _directions(
         design, fixed_count(parameters.n_components, solver, min(shape)), solver, parameters, seed
     )
-    spread = Spread(design.total_weight, shape[1], design.mean, found.squares, total, unit)
+    spread = SpreadOfRows(design.total_weight, shape[1], design.mean, found.squares, total, unit)
     k = wanted_count(parameters.n_components, solver, min(shape), spread)
     attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
     if parameters.n_components == "mle" or isinstance(parameters.n_components, float):
@@ -58,7 +58,7 @@ def refuse_one_row(n_rows: float) -> None:
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadOfRows:
     """How rows spread about their mean."""
 
     n_rows: float
@@ -78,7 +78,7 @@ class Spread:
         return self.squares / (self.n_rows - 1.0) / self.unit / self.unit
 
 
-def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> int:
+def wanted_count(n_components: Any, solver: str, most: int, spread: SpreadOfRows) -> int:
     """Return how many components to keep."""
     k = fixed_count(n_components, solver, most)
     if k is not None:
@@ -88,7 +88,7 @@ def wanted_count(n_components: Any, solver: str, most: int, spread: Spread) -> i
     return count_for_share(spread.squares[:most] / max(spread.total, TINY), float(n_components))
 
 
-def stored_components(spread: Spread, vectors: Array, dtype: np.dtype) -> dict[str, Any]:
+def stored_components(spread: SpreadOfRows, vectors: Array, dtype: np.dtype) -> dict[str, Any]:
     """Return the fitted attributes for directions given as columns, in the dtype of the rows."""
     k, most = vectors.shape[1], min(int(spread.n_rows), spread.n_columns)
     squares = spread.squares[:k]
@@ -155,7 +155,7 @@ def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
     check_count(parameters.n_components, "covariance_eigh", shape)
     pairs = eigenpairs_at_once(scatter, shape[1])
     squares, vectors = completed(pairs.values, pairs.vectors, SQUARED_LOSS * shape[1])
-    spread = Spread(n, shape[1], mean, squares, float(scatter.trace()))
+    spread = SpreadOfRows(n, shape[1], mean, squares, float(scatter.trace()))
     k = wanted_count(parameters.n_components, "covariance_eigh", min(shape), spread)
     trace.add(iteration=len(trace) + 1, captured=float(spread.squares[:k].sum()))
     found = PrincipalDirections(spread.squares, vectors[:, :k], trace, scatter)

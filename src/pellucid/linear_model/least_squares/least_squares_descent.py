@@ -44,7 +44,7 @@ def least_squares_gd(
     """
     check_positive(tol=tol)
     check_whole(max_iter=max_iter)
-    data = _Centered(X, y)
+    data = _CenteredLeastSquares(X, y)
     eta = 1.0 / (data.largest or 1.0) if step is None else step
     check_positive(step=eta)
     return data.fit(GradientDescent(eta), tol=tol, max_iter=max_iter)
@@ -67,7 +67,7 @@ def least_squares_sgd(
     """
     check_positive(tol=tol)
     check_whole(max_iter=max_iter, batch_size=batch_size)
-    data = _Centered(X, y)
+    data = _CenteredLeastSquares(X, y)
     eta = 1.0 / (data.longest_row or 1.0) if step is None else step
     check_positive(step=eta)
     batches = -(-len(data.b) // batch_size)
@@ -75,7 +75,7 @@ def least_squares_sgd(
     return data.fit(method, tol=tol, max_iter=max_iter, batch_size=batch_size, random_state=random_state)
 
 
-class _Centered:
+class _CenteredLeastSquares:
     """The data without their means, so that the intercept is gone, and the problem they pose."""
 
     def __init__(self, X: Data, y: Data) -> None:

@@ -26,7 +26,7 @@ from pellucid.solvers.design import Design, centering_noise
 
 
 @dataclass(frozen=True)
-class LineFit:
+class DesignSolution:
     """Coefficients of shape (n_features, n_targets) and all that is known about them."""
 
     coef: Array
@@ -51,7 +51,7 @@ def fit_directly(
     cutoff: float | None = None,
     orthogonal: bool = False,
     gram: Array | None = None,
-) -> LineFit:
+) -> DesignSolution:
     """Fit by a factorization; targets with the same penalty share it."""
     values = alpha[:1] if (alpha == alpha[0]).all() else np.unique(alpha)
     tall = design.shape[0] >= design.shape[1]
@@ -80,7 +80,7 @@ def fit_directly(
     if not truncated and float(alpha.max(initial=0.0)) == 0.0 and fits[0].rank < p < n:
         said = f"{dropped_sentence(p - fits[0].rank, p)} verify says what they would change if they were real."
         evidence = replace(evidence, dropped=said)
-    return LineFit(
+    return DesignSolution(
         coef=coef,
         intercept=intercept,
         y_mean=y_mean,
@@ -96,7 +96,7 @@ def fit_directly(
     )
 
 
-def fit_nonnegative(design: Design, y: Array, alpha: Array) -> LineFit:
+def fit_nonnegative(design: Design, y: Array, alpha: Array) -> DesignSolution:
     """Fit with coefficients of at least 0."""
     b, y_mean = design.center(y)
     w = solve_nonnegative(design, b, alpha)
@@ -105,7 +105,7 @@ def fit_nonnegative(design: Design, y: Array, alpha: Array) -> LineFit:
 
 def fit_by_conjugate_gradients(
     design: Design, y: Array, alpha: Array, *, tol: float, max_iter: int | None, watch: Watch = ignore
-) -> LineFit:
+) -> DesignSolution:
     """Fit by conjugate gradients, stopping at ``tol``."""
     b, y_mean = design.center(y)
     most = max(1000, 10 * min(design.shape)) if max_iter is None else max_iter
@@ -123,7 +123,7 @@ def fit_by_average_gradients(
     random_state: np.random.RandomState,
     unbiased: bool,
     watch: Watch = ignore,
-) -> LineFit:
+) -> DesignSolution:
     """Fit by stochastic average gradients, stopping at ``tol``."""
     assert isinstance(design, DenseDesign)
     b, y_mean = design.center(y)
@@ -151,7 +151,7 @@ def _measured(
     trace: Trace | None = None,
     n_iter: Array | None = None,
     tol: float = 0.0,
-) -> LineFit:
+) -> DesignSolution:
     """Return the fit with its gradient measured on the data."""
     residual, correlations = design.residual_and_correlations(b, w)
     gradient = correlations - alpha * w
@@ -165,7 +165,7 @@ def _measured(
         objective = 0.5 * float(np.sum(residual**2) + np.sum(alpha * np.sum(w**2, axis=0)))
         trace.add(iteration=1, objective=objective)
         trace.keep(coef=w)
-    return LineFit(
+    return DesignSolution(
         coef=w,
         intercept=y_mean - design.mean @ w,
         y_mean=y_mean,

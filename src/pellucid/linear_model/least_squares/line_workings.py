@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sympy import Matrix, Rational, eye, zeros
 
-from pellucid.show.document import Block, Formula, Step, Table, formula, result, sentence, step, table
+from pellucid.show.document import Block, FormulaLine, Step, Table, formula, result, sentence, step, table
 from pellucid.show.eigenpairs import Elimination, eliminate
 from pellucid.show.exact_data import ExactData
 from pellucid.show.notation import (
@@ -86,12 +86,12 @@ def bar(letter: str, data: ExactData, j: int) -> Math:
     return data.symbol(f"{letter}\u0304", j)
 
 
-def mean_formulas(symbol: Mathlike, variable: Mathlike, values: Matrix) -> list[Formula]:
+def mean_formulas(symbol: Mathlike, variable: Mathlike, values: Matrix) -> list[FormulaLine]:
     """Return ``x̄ = (1 + 2 + 3) / 3 = 2``; a sum too long for a numerator comes first, on lines of its own."""
     n, terms = len(values), total([typed(value) for value in values])
     at_once = math(symbol, "=", over(terms, n), "=", mean(values))
     if fits(at_once):
-        return [Formula(at_once)]
+        return [FormulaLine(at_once)]
     whole = sum(values, Rational(0))
     return [
         formula("∑", variable, "=", terms, "=", typed(whole)),

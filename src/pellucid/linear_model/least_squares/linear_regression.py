@@ -13,7 +13,7 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data
 from pellucid.linear_model.least_squares.least_squares_fits import (
-    LineFit,
+    DesignSolution,
     fit_by_conjugate_gradients,
     fit_directly,
     fit_nonnegative,
@@ -94,7 +94,7 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
             more = {"rank_": line.rank, "later": {"singular_": partial(_as_type, line.singular, data.X.dtype)}}
         return self._adopt(self._fit_of(line, design, data, **more), data)
 
-    def _solve(self, design: Design, X: Array, y: Array) -> LineFit:
+    def _solve(self, design: Design, X: Array, y: Array) -> DesignSolution:
         targets = y.reshape(len(y), -1).astype(np.float64, copy=False)
         no_penalty = np.zeros(targets.shape[1])
         if self.positive:

@@ -16,7 +16,7 @@ from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.watching import Watch
 from pellucid.linear_model.least_squares.least_squares_fits import (
-    LineFit,
+    DesignSolution,
     fit_by_average_gradients,
     fit_by_conjugate_gradients,
     fit_directly,
@@ -116,7 +116,7 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
 
 DIRECT = ("cholesky", "svd")
 ITERATIVE = ("lsqr", "sparse_cg", "sag", "saga")
-SOLVERS: dict[str, Callable[..., LineFit]] = {
+SOLVERS: dict[str, Callable[..., DesignSolution]] = {
     "cholesky": fit_directly,
     "svd": partial(fit_directly, orthogonal=True),
     "lsqr": fit_by_conjugate_gradients,
@@ -151,7 +151,9 @@ def penalties(alpha: Any, n_targets: int) -> Array:
     return np.broadcast_to(values, (n_targets,)).astype(np.float64)
 
 
-def fit_ridge(estimator: Any, design: Design, X: Array, y: Array, alpha: Array, watch: Watch) -> tuple[LineFit, str]:
+def fit_ridge(
+    estimator: Any, design: Design, X: Array, y: Array, alpha: Array, watch: Watch
+) -> tuple[DesignSolution, str]:
     """Fit ``y`` of shape (n_samples, n_targets); return the fit and the solver that ran."""
     solver = chosen_solver(estimator.solver, X, positive=estimator.positive)
     options: dict[str, Any] = {}

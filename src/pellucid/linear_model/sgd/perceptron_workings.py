@@ -40,7 +40,7 @@ def perceptron_workings(estimator: Perceptron, X: Data, y: Data) -> Document:
     tol = None if estimator.tol is None else exact_parameter(estimator, "tol")
     shown = read_shown_rows(estimator, X, y, features, signs)
     done = walk(products, signs, shown, eta, Stop(estimator.max_iter, tol, estimator.n_iter_no_change))
-    line = _Line(data, signs, shown, eta, constant)
+    line = _WeightsSoFar(data, signs, shown, eta, constant)
     steps = (
         *(_epoch_step(number + 1, looks, line) for number, looks in enumerate(done.epochs)),
         _end_step(done, line),
@@ -81,7 +81,7 @@ def two_classes(labels: list[Label]) -> list[Any]:
     return classes
 
 
-class _Line:
+class _WeightsSoFar:
     """The weights as they follow from the mistakes of the rows."""
 
     def __init__(self, data: ExactData, signs: list[int], shown: ShownRows, eta: Rational, constant: Rational) -> None:
@@ -115,7 +115,7 @@ def _opening(
     )
 
 
-def _epoch_step(number: int, looks: tuple[RowLook, ...], line: _Line) -> Step:
+def _epoch_step(number: int, looks: tuple[RowLook, ...], line: _WeightsSoFar) -> Step:
     data, has_b = line.data, line.constant != 0
     head = [math("i"), math("y"), math("f"), ""]
     head += [data.symbol("w", j) for j in range(data.n_features)] + ([math("b")] if has_b else [])
@@ -132,7 +132,7 @@ def _epoch_step(number: int, looks: tuple[RowLook, ...], line: _Line) -> Step:
     )
 
 
-def _end_step(done: PerceptronWalk, line: _Line) -> Step:
+def _end_step(done: PerceptronWalk, line: _WeightsSoFar) -> Step:
     w, b = line.after(done.counts)
     data = line.data
     words = {
@@ -157,7 +157,7 @@ def _end_step(done: PerceptronWalk, line: _Line) -> Step:
     )
 
 
-def _bound_step(done: PerceptronWalk, line: _Line) -> Step:
+def _bound_step(done: PerceptronWalk, line: _WeightsSoFar) -> Step:
     data, has_b = line.data, line.constant != 0
     w, b = line.after(done.counts)
     length = sum((value**2 for value in w), Rational(0)) + b**2

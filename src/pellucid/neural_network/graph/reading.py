@@ -55,14 +55,14 @@ def read_expression(text: str) -> GraphNode:
         raise ValueError(f"expression must have at most {LONGEST_TEXT} characters, got {len(text)}.")
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        return _Reader(text).node(tree.body)
+        return _GraphReader(text).node(tree.body)
     except (SyntaxError, MemoryError) as error:
         raise ValueError(f"expression must be one such as '(x + y) * z', got {text[:60]!r}.") from error
     except RecursionError as error:
         raise ValueError("expression must be nested less deeply. Build it from nodes instead.") from error
 
 
-class _Reader:
+class _GraphReader:
     """Turns Python's syntax tree into nodes, and remembers which variables it has made."""
 
     def __init__(self, text: str) -> None:

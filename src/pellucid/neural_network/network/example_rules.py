@@ -48,7 +48,7 @@ class LabeledExampleRules(ExampleRules):
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data."""
         if is_multilabel(y):
-            return _LabelSetRules(class_weight=self.class_weight).check(estimator, X, y, *args, **options)
+            return _ExampleLabelSetRules(class_weight=self.class_weight).check(estimator, X, y, *args, **options)
         data = super().check(estimator, X, y, *args, **options)
         if self.class_weight is None:
             return data
@@ -56,7 +56,7 @@ class LabeledExampleRules(ExampleRules):
 
 
 @dataclass(frozen=True)
-class _LabelSetRules(ExampleRules, LabelSetRules):
+class _ExampleLabelSetRules(ExampleRules, LabelSetRules):
     """Rules for examples that have several labels each."""
 
     target: str = UNCHECKED

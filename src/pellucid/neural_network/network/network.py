@@ -320,8 +320,8 @@ class Examples:
 
     def on(self, device: torch.device, dtype: torch.dtype, layout: torch.memory_format) -> Rows:
         """Return them on a device; a sparse table stays sparse, and the rows of each batch become dense."""
-        from pellucid.neural_network.training.device_rows import DeviceRows, SparseRows
+        from pellucid.neural_network.training.device_rows import DeviceRows, SparseDeviceRows
 
         if sparse.issparse(self.X):
-            return SparseRows.from_arrays(self.X, self.targets, self.weight, device, dtype)
+            return SparseDeviceRows.from_arrays(self.X, self.targets, self.weight, device, dtype)
         return DeviceRows.from_arrays(self.X, self.targets, self.weight, device, dtype, layout)

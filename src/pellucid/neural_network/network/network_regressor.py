@@ -33,7 +33,7 @@ class NetworkRegressor(RegressorMixin, NetworkEstimator):
     method : str, method of ``pellucid.optimize`` or function, default="adam"
         "adam", "adamw", "sgd", any method that takes batches, or a function from groups of parameters to an optimizer.
     learning_rate : float or schedule, default=0.001
-        A number, or a function of the time in epochs such as ``Cosine(0.1, length=20)``.
+        A number, or a function of the time in epochs such as ``CosineDecay(0.1, length=20)``.
     weight_decay : float, default=0.0
         How strongly weights are pulled to 0 in each step.
     augmentation : tuple, default=()

@@ -153,6 +153,19 @@ def verify_radius(
     >>> verify_radius(line, [[3.0, 1.0]], [0.9]).holds
     True
     """
+    certificate = _proof_again(model, X, radii, norm, arithmetic, random_state)
+    warn_unless_holds(certificate, "verify_radius")
+    return certificate
+
+
+def prove_again(
+    found: CertifiedRadii, X: Data, model: Any, *, arithmetic: str = "module", random_state: Any = None
+) -> Certificate:
+    """Return the proof of radii that were certified before: what :func:`pellucid.verify` asks for."""
+    return _proof_again(model, X, found.radii, found.norm, arithmetic, random_state)
+
+
+def _proof_again(model: Any, X: Data, radii: Data, norm: Any, arithmetic: str, random_state: Any) -> Certificate:
     check_one_of(ARITHMETICS, arithmetic=arithmetic)
     network, rows, scores = _read(model, X)
     claimed = np.array(radii, dtype=np.float64)
@@ -161,9 +174,7 @@ def verify_radius(
     length = norm_of(norm)
     with drawing(generator(random_state)):
         trials = _tried(model, X, claimed, length)
-        certificate = prove_radii(network, rows, scores, claimed, trials, norm=length, arithmetic=arithmetic)
-    warn_unless_holds(certificate, "verify_radius")
-    return certificate
+        return prove_radii(network, rows, scores, claimed, trials, norm=length, arithmetic=arithmetic)
 
 
 def _read(model: Any, X: Data) -> tuple[Network, Array, Array]:

@@ -67,7 +67,7 @@ def tensor_of(array: Any) -> Tensor:
 
 
 @dataclass(frozen=True)
-class SparseRows:
+class SparseDeviceRows:
     """Rows in compressed form, which stay in this machine's memory; a graphics card waits for each batch."""
 
     X: SparseOrDense
@@ -79,7 +79,7 @@ class SparseRows:
     @classmethod
     def from_arrays(
         cls, X: SparseOrDense, y: Array, weight: Array | None, device: torch.device, dtype: torch.dtype
-    ) -> SparseRows:
+    ) -> SparseDeviceRows:
         """Return a matrix of SciPy in rows, with targets and weights on the device."""
         return cls(X, *targets_and_weight(y, weight, device, dtype), device, dtype)
 

@@ -33,7 +33,7 @@ class TrainingRecipe:
         "adam", "adamw", "sgd" (with Nesterov's momentum 0.9), any method that takes batches, or a function from
         groups of parameters to an optimizer of torch.
     learning_rate : float or schedule, default=0.001
-        A number, or a function of the time in epochs such as ``Cosine(0.1, length=20)``.
+        A number, or a function of the time in epochs such as ``CosineDecay(0.1, length=20)``.
     weight_decay : float, default=0.0
         Of the optimizers of torch.
     parameter_groups : function or None, default=None

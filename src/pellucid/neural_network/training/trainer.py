@@ -116,7 +116,7 @@ def train(
     mover = _mover_at(run, start, recipe)
     step_loss = _step_loss(processes.shared(module), loss, recipe, device)
     with threads_of_torch():
-        _run_epochs(run, _Loop(rows, step_loss, mover, recipe, processes, tick), score, watch)
+        _run_epochs(run, _EpochParts(rows, step_loss, mover, recipe, processes, tick), score, watch)
     run.keep_best()
     run.mover = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in mover.state().items()}
     run.stopped = run.stopped or ("patience" if run.patience.is_out else "epochs")
@@ -124,7 +124,7 @@ def train(
 
 
 @dataclass(frozen=True)
-class _Loop:
+class _EpochParts:
     """What an epoch needs."""
 
     rows: Rows
@@ -150,7 +150,7 @@ class _Loop:
         self.step_loss(self.rows.take(places)).backward()
 
 
-def _run_epochs(run: Training, loop: _Loop, score: Callable[[nn.Module], float] | None, watch: Watch) -> None:
+def _run_epochs(run: Training, loop: _EpochParts, score: Callable[[nn.Module], float] | None, watch: Watch) -> None:
     """Run the epochs that are left, until something stops them."""
     recipe, device = loop.recipe, next(run.module.parameters()).device
     while run.epochs < recipe.epochs and not run.patience.is_out:
@@ -185,7 +185,7 @@ def _step_loss(
     return torch.compile(loss_of) if recipe.compiled else loss_of
 
 
-def _one_epoch(run: Training, loop: _Loop) -> Tensor:
+def _one_epoch(run: Training, loop: _EpochParts) -> Tensor:
     """Take every row once, in an order of this epoch's own; return the loss of each batch, on the device.
 
     Nothing waits for the device before the epoch is over.

@@ -20,7 +20,7 @@ DEVIATION = root(math(VARIANCE, "+ ε"))
 
 
 @dataclass(frozen=True)
-class _Batch:
+class _NormalizedRows:
     """A batch and what normalizes it; rows of numbers have one entry for each unit."""
 
     X: Matrix
@@ -88,7 +88,7 @@ def show_batch_norm(
     check_between(0, 1, momentum=momentum)
     rows = _small_batch(X)
     units, shares = rows.cols, (exactly(epsilon, "epsilon"), exactly(momentum, "momentum"))
-    batch = _Batch(rows, _row(gamma, "gamma", units, 1), _row(beta, "beta", units, 0), *shares, Pencil())
+    batch = _NormalizedRows(rows, _row(gamma, "gamma", units, 1), _row(beta, "beta", units, 0), *shares, Pencil())
     row = rows.row(0) if new is None else _row(new, "new", units, 0)
     Z = batch.normalized(batch.X, batch.means, batch.variances)
     output, (means, variances) = batch.scaled(Z), batch.running()
@@ -118,7 +118,7 @@ def _small_batch(X: Data) -> Matrix:
     return rows
 
 
-def _opening(batch: _Batch) -> tuple[Block, ...]:
+def _opening(batch: _NormalizedRows) -> tuple[Block, ...]:
     return (
         sentence("Each unit is normalized by itself, with the mean and variance of the batch:"),
         formula("z_i =", over("x_i − μ", DEVIATION), ",", "y_i = γ z_i + β"),
@@ -139,7 +139,7 @@ def _shown(rows: Matrix, letter: str, caption: str = "") -> Any:
     return table(head, [[math(i + 1), *rows.row(i)] for i in range(rows.rows)], caption=caption)
 
 
-def _moments_step(batch: _Batch) -> Step:
+def _moments_step(batch: _NormalizedRows) -> Step:
     rows = [
         [math(j + 1), mean, variance]
         for j, (mean, variance) in enumerate(zip(batch.means, batch.variances, strict=True))
@@ -160,7 +160,7 @@ def _moments_step(batch: _Batch) -> Step:
     )
 
 
-def _normalize_step(batch: _Batch, Z: Matrix) -> Step:
+def _normalize_step(batch: _NormalizedRows, Z: Matrix) -> Step:
     return step(
         "Training: normalize",
         sentence("with ", math("ε =", typed(batch.epsilon)), ", which keeps a constant unit from a division by 0:"),
@@ -168,7 +168,7 @@ def _normalize_step(batch: _Batch, Z: Matrix) -> Step:
     )
 
 
-def _scale_step(batch: _Batch, Z: Matrix, output: Matrix) -> Step:
+def _scale_step(batch: _NormalizedRows, Z: Matrix, output: Matrix) -> Step:
     rows = [[math(j + 1), batch.gamma[j], batch.beta[j]] for j in range(Z.cols)]
     return step(
         "Training: scale and shift",
@@ -178,7 +178,7 @@ def _scale_step(batch: _Batch, Z: Matrix, output: Matrix) -> Step:
     )
 
 
-def _running_step(batch: _Batch, means: list[Rational], variances: list[Rational]) -> Step:
+def _running_step(batch: _NormalizedRows, means: list[Rational], variances: list[Rational]) -> Step:
     share = typed(batch.momentum)
     rows = [[math(j + 1), mean, variance] for j, (mean, variance) in enumerate(zip(means, variances, strict=True))]
     return step(
@@ -192,7 +192,9 @@ def _running_step(batch: _Batch, means: list[Rational], variances: list[Rational
     )
 
 
-def _test_step(batch: _Batch, row: Matrix, means: list[Rational], variances: list[Rational], test: Matrix) -> Step:
+def _test_step(
+    batch: _NormalizedRows, row: Matrix, means: list[Rational], variances: list[Rational], test: Matrix
+) -> Step:
     slopes = [
         batch.pencil.kept(g / batch.pencil.root(v + batch.epsilon)) for g, v in zip(batch.gamma, variances, strict=True)
     ]

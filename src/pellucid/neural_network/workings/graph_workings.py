@@ -16,9 +16,9 @@ from pellucid.neural_network.graph.values import Value
 from pellucid.optimize.workings.step_notation import added
 from pellucid.show.document import Block, Document, Drawing, Step, formula, remark, result, sentence, step, table
 from pellucid.show.notation import (
+    ExactNumber,
     Fence,
     Math,
-    Number,
     Script,
     Symbol,
     Words,
@@ -40,12 +40,12 @@ SMALL = Fraction(1, 1000)
 """Half the step of the differences that check the gradients."""
 
 
-def show_graph(expression: str | GraphNode, /, **values: Any) -> Document:
+def show_graph(expression: str | GraphNode | Graph, /, **values: Any) -> Document:
     """Return the forward and the backward pass of an expression, as a person would write them.
 
     Parameters
     ----------
-    expression : str or GraphNode
+    expression : str, GraphNode or Graph
         As for :class:`~pellucid.neural_network.Graph`; its value must be one number.
     **values : number or array
         One for each variable. Whole numbers and fractions are worked exactly.
@@ -61,7 +61,7 @@ def show_graph(expression: str | GraphNode, /, **values: Any) -> Document:
     >>> {name: str(slope) for name, slope in work.answer["gradients"].items()}
     {'x': '-4', 'y': '-4', 'z': '3'}
     """
-    graph = Graph(expression, **values)
+    graph = expression if isinstance(expression, Graph) else Graph(expression, **values)
     if len(graph.nodes) > MOST_NODES:
         raise ValueError(f"expression must have at most {MOST_NODES} nodes to show the work, got {len(graph.nodes)}.")
     answer = {"value": graph.value, "gradients": {name: graph.gradients[name] for name in graph.variables}}
@@ -230,7 +230,7 @@ def called(name: str) -> Callable[..., Math]:
 
 def _base(node: Math) -> Math:
     """Return what is raised to a power; a fraction or a number below 0 stands in parentheses."""
-    if not isinstance(node, Number):
+    if not isinstance(node, ExactNumber):
         return node
     value = Fraction(int(node.value.numerator), int(node.value.denominator))
     return node if value >= 0 and value.denominator == 1 else Fence(node)

@@ -110,7 +110,7 @@ def require_gradient(problem: Problem, x: Data, *, tol: float = 1e-5) -> None:
 def _check(functions: InDouble, which: int, tol: float, seed: int) -> GradientCheck:
     """Check one of the functions that give a gradient."""
     x, n = functions.x, functions.x.size
-    comparison = _Comparison(functions, which)
+    comparison = _GradientComparison(functions, which)
     if n <= EVERY_COORDINATE:
         coordinates, n_directions = np.arange(n), 0
     else:
@@ -137,7 +137,7 @@ def _check(functions: InDouble, which: int, tol: float, seed: int) -> GradientCh
     )
 
 
-class _Comparison:
+class _GradientComparison:
     """One gradient against differences of values, along coordinates and along other directions."""
 
     def __init__(self, functions: InDouble, which: int) -> None:

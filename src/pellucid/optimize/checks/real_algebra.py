@@ -27,6 +27,7 @@ def read_real(expressions: Sequence[Any], variables: Sequence[str] | None = None
     >>> read_real(["x**2 + y", "1 - x"])
     ([x**2 + y, 1 - x], [x, y])
     """
+    expressions = [one.expression if isinstance(one, Formula) else one for one in expressions]
     if variables is None:
         found = {symbol for text in expressions for symbol in _sympified(text).free_symbols}
         if not found:

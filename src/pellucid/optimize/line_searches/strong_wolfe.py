@@ -20,7 +20,7 @@ GROWTH = 4.0
 """By how much a trial exceeds the last one while no bracket is known."""
 
 
-class Trial(NamedTuple):
+class TriedStep(NamedTuple):
     """A step with value and slope there."""
 
     step: float
@@ -58,7 +58,7 @@ class StrongWolfe:
 
     def search(self, oracle: Oracle, point: Point, direction: Array, first: float, t: int) -> Point:
         """Return the first trial that meets both conditions, or failing that the lowest."""
-        start = Trial(0.0, point.value, slope_along(point, direction), point)
+        start = TriedStep(0.0, point.value, slope_along(point, direction), point)
         low, high, step = start, None, first
         for _ in range(MOST_TRIALS):
             trial = _try(oracle, point, direction, step)
@@ -79,7 +79,7 @@ class StrongWolfe:
             raise NoStep(NO_LOWER)
         return low.point
 
-    def _accepts(self, trial: Trial, start: Trial) -> bool:
+    def _accepts(self, trial: TriedStep, start: TriedStep) -> bool:
         if abs(trial.slope) > -self.curvature * start.slope:
             return False
         if trial.value <= start.value + self.decrease * trial.step * start.slope:
@@ -88,12 +88,12 @@ class StrongWolfe:
         return trial.value <= start.value + rounding and trial.slope <= (2 * self.decrease - 1) * start.slope
 
 
-def _try(oracle: Oracle, point: Point, direction: Array, step: float) -> Trial:
+def _try(oracle: Oracle, point: Point, direction: Array, step: float) -> TriedStep:
     there = oracle.at(point.x + step * direction)
-    return Trial(step, there.value, float(there.gradient @ direction), there)
+    return TriedStep(step, there.value, float(there.gradient @ direction), there)
 
 
-def _next_step(low: Trial, high: Trial | None) -> float:
+def _next_step(low: TriedStep, high: TriedStep | None) -> float:
     """Return the next trial: inside the bracket, or further out while there is none."""
     if high is None:
         return GROWTH * low.step
@@ -105,7 +105,7 @@ def _next_step(low: Trial, high: Trial | None) -> float:
     return min(max(guess, nearest), farthest) if math.isfinite(guess) else low.step + width / 2
 
 
-def _cubic_minimum(a: Trial, b: Trial) -> float:
+def _cubic_minimum(a: TriedStep, b: TriedStep) -> float:
     """Return the minimum of the cubic with the values and slopes of the two trials, or nan."""
     width = b.step - a.step
     mean = 3 * (b.value - a.value) / width

@@ -21,8 +21,8 @@ from pellucid.optimize.problem import Point
 class Pairs(NamedTuple):
     """The last steps ``S`` and changes of gradient ``Y``, by rows, with the small products that directions need."""
 
-    S: Rows
-    Y: Rows
+    S: RowWindow
+    Y: RowWindow
     SY: Array
     YY: Array
 
@@ -130,7 +130,7 @@ SPARE = 3
 """A buffer holds so many times the memory: the window moves through it and is copied only when it reaches the end."""
 
 
-class Rows(NamedTuple):
+class RowWindow(NamedTuple):
     """A window of rows of a buffer. Appending never changes rows that an older window shows."""
 
     buffer: Array
@@ -143,7 +143,7 @@ class Rows(NamedTuple):
         """The rows of the window."""
         return self.buffer[self.first : self.last]
 
-    def appended(self, row: Array, capacity: int) -> Rows:
+    def appended(self, row: Array, capacity: int) -> RowWindow:
         """Return the window with one row more, without its oldest if there would be too many."""
         first = max(self.first, self.last + 1 - capacity)
         buffer, used, last = self.buffer, self.used, self.last
@@ -153,11 +153,11 @@ class Rows(NamedTuple):
             buffer, used, first, last = fresh.buffer, fresh.used, 0, last - first
         buffer[last] = row
         used[0] = last + 1
-        return Rows(buffer, used, first, last + 1)
+        return RowWindow(buffer, used, first, last + 1)
 
 
-def empty_rows(like: Array, capacity: int) -> Rows:
+def empty_rows(like: Array, capacity: int) -> RowWindow:
     """Return a window without rows, for rows like this one."""
     xp = array_namespace(like)
     shape = (SPARE * capacity, like.shape[0])
-    return Rows(xp.empty(shape, dtype=like.dtype, device=device(like)), [0], 0, 0)
+    return RowWindow(xp.empty(shape, dtype=like.dtype, device=device(like)), [0], 0, 0)

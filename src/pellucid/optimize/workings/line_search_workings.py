@@ -20,7 +20,7 @@ MARGIN = Rational(1, 10)
 """A trial keeps this share of the bracket away from its ends, so that the bracket shrinks."""
 
 
-class Trial(NamedTuple):
+class ExactStepTried(NamedTuple):
     """A step with the value and the slope there."""
 
     step: Rational
@@ -28,10 +28,10 @@ class Trial(NamedTuple):
     slope: Rational
 
 
-def strong_wolfe(search: Any, line: Line) -> Found:
+def strong_wolfe(search: Any, line: Line) -> StepFound:
     """Try steps until the function has fallen enough and its slope has flattened enough."""
     share, flat = exact_setting(search.decrease, "decrease"), exact_setting(search.curvature, "curvature")
-    start = Trial(Rational(0), line.f.value(line.x), line.slope)
+    start = ExactStepTried(Rational(0), line.f.value(line.x), line.slope)
     low, high, step = start, None, line.first
     rows: list[list[Any]] = []
     while len(rows) < MOST_WOLFE_TRIALS:
@@ -54,13 +54,13 @@ def strong_wolfe(search: Any, line: Line) -> Found:
     )
 
 
-def _try(line: Line, step: Rational) -> Trial:
+def _try(line: Line, step: Rational) -> ExactStepTried:
     there = line.at(step)
     slope = line.f.pencil.kept((line.f.gradient(there).T * line.direction)[0])
-    return Trial(step, line.f.value(there), slope)
+    return ExactStepTried(step, line.f.value(there), slope)
 
 
-def _between(low: Trial, high: Trial, pencil: Pencil) -> Rational:
+def _between(low: ExactStepTried, high: ExactStepTried, pencil: Pencil) -> Rational:
     """Return the minimum of the cubic through both trials, kept away from the ends of the bracket."""
     width = high.step - low.step
     twist = pencil.kept(low.slope + high.slope - 3 * (high.value - low.value) / width)
@@ -103,7 +103,7 @@ MOST_TRIALS = 20
 """A backtracking search that needs more is no exercise any more."""
 
 
-def search_line(search: Any, line: Line) -> Found:
+def search_line(search: Any, line: Line) -> StepFound:
     """Return the step of a line search, or of a fixed step size or schedule."""
     if type(search).__name__ in SEARCHES:
         return SEARCHES[type(search).__name__](search, line)
@@ -115,12 +115,12 @@ def search_line(search: Any, line: Line) -> Found:
     return _fixed(search, line)
 
 
-def _fixed(step_size: Any, line: Line) -> Found:
+def _fixed(step_size: Any, line: Line) -> StepFound:
     eta = exact_step_size(getattr(step_size, "step_size", step_size), line.k)
     return eta, [sentence("The step size is fixed beforehand: ", math("t =", eta), ".")]
 
 
-def _exact(_search: Any, line: Line) -> Found:
+def _exact(_search: Any, line: Line) -> StepFound:
     """Minimize the parabola that the function is along the line."""
     f, k, d = line.f, line.k, line.direction
     if not f.is_quadratic:
@@ -144,7 +144,7 @@ def _exact(_search: Any, line: Line) -> Found:
     ]
 
 
-def _backtracking(search: Any, line: Line) -> Found:
+def _backtracking(search: Any, line: Line) -> StepFound:
     """Try, and shrink until Armijo's inequality holds."""
     f, start = line.f, line.f.value(line.x)
     share, shrink = exact_setting(search.decrease, "decrease"), exact_setting(search.shrink, "shrink")
@@ -172,7 +172,7 @@ def _backtracking(search: Any, line: Line) -> Found:
     ]  # fmt: skip
 
 
-SEARCHES: dict[str, Callable[[Any, Line], Found]] = {
+SEARCHES: dict[str, Callable[[Any, Line], StepFound]] = {
     "FixedStep": _fixed,
     "ExactStep": _exact,
     "Backtracking": _backtracking,
@@ -211,7 +211,7 @@ class Line(NamedTuple):
         return self.f.pencil.kept(self.x + step * self.direction)
 
 
-Found: TypeAlias = tuple[Rational, list[Block]]
+StepFound: TypeAlias = tuple[Rational, list[Block]]
 """A step, and the blocks that show how it was found."""
 
 

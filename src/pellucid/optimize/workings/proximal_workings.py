@@ -17,7 +17,7 @@ MOST_HALVINGS = 100
 
 
 @dataclass(frozen=True)
-class _Moved:
+class _ProximalMove:
     """Where a step led, its size, the point before the penalty's step, and the sizes that were tried."""
 
     x: Matrix
@@ -100,7 +100,9 @@ def _proximal_rule(f: ExactFunction, penalty: ExactPenalty | None, at: Math) -> 
     )
 
 
-def _move(method: Any, f: ExactFunction, y: Matrix, last: Rational, k: int, penalty: ExactPenalty | None) -> _Moved:
+def _move(
+    method: Any, f: ExactFunction, y: Matrix, last: Rational, k: int, penalty: ExactPenalty | None
+) -> _ProximalMove:
     """Take one step from y: of the size that is given, or the last one halved until its parabola lies above f."""
     gradient = f.gradient(y)
 
@@ -111,7 +113,7 @@ def _move(method: Any, f: ExactFunction, y: Matrix, last: Rational, k: int, pena
     if method.step_size is not None:
         eta = exact_step_size(method.step_size, k)
         free, x = stepped(eta)
-        return _Moved(x, eta, free, ())
+        return _ProximalMove(x, eta, free, ())
     eta, tries = last, list[tuple[Rational, Rational, Rational]]()
     for _ in range(MOST_HALVINGS):
         free, x = stepped(eta)
@@ -119,13 +121,13 @@ def _move(method: Any, f: ExactFunction, y: Matrix, last: Rational, k: int, pena
         above = f.value(y) + (gradient.T * move)[0] + (move.T * move)[0] / (2 * eta)
         tries.append((eta, f.value(x), f.pencil.kept(above)))
         if tries[-1][1] <= tries[-1][2]:
-            return _Moved(x, eta, free, tuple(tries))
+            return _ProximalMove(x, eta, free, tuple(tries))
         eta = eta / 2
     raise ValueError("function must have a gradient that does not jump to find a step size, got none small enough.")
 
 
 def _step_blocks(
-    f: ExactFunction, k: int, y: Matrix, moved: _Moved, penalty: ExactPenalty | None, at: Math
+    f: ExactFunction, k: int, y: Matrix, moved: _ProximalMove, penalty: ExactPenalty | None, at: Math
 ) -> list[Block]:
     gradient = f.gradient(y)
     blocks: list[Block] = [f.gradient_formula(k, gradient, at=at)]

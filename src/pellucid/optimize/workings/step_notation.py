@@ -7,12 +7,12 @@ from typing import Any
 
 from sympy import Add, And, Piecewise, Rational, piecewise_fold
 
-from pellucid.show.notation import Fence, Math, Mathlike, Row, Script, Sign, Symbol, Words, cases, math, total
+from pellucid.show.notation import Fence, Math, Mathlike, MathRow, Script, Sign, Symbol, Words, cases, math, total
 
 
 def indexed(letter: str, k: int | str, above: str | None = None) -> Script:
     """Return a letter with an index: a number, a letter, or ``k+1``."""
-    index = Row((Symbol("k"), Sign("+"), math("1"))) if k == "k+1" else math(str(k))
+    index = MathRow((Symbol("k"), Sign("+"), math("1"))) if k == "k+1" else math(str(k))
     return Script(Symbol(letter), index, None if above is None else math(above))
 
 

@@ -30,7 +30,7 @@ class LargestExcess:
 
     f: Array
     value: float
-    pull: Array
+    minus_slope: Array
     excess: float
     shares: Array  # (n, n_classes)
     curvature: Array  # (n,): of a row whose shares are all free
@@ -75,9 +75,9 @@ class CrammerSinger:
         """Return the scores of all rows and classes."""
         return self.rows.scores_by_class(w.reshape(self.n_classes, -1))
 
-    def pull(self, r: Array) -> Array:
+    def transposed_times(self, r: Array) -> Array:
         """Return the rows summed with these weights, which add up to 0 in each row, class by class."""
-        pulled = self.rows.pull_by_class(r)
+        pulled = self.rows.transposed_by_class(r)
         return (pulled - pulled.mean(axis=0)).ravel()  # the mean is rounding, and would move all classes
 
     def loss(self, f: Array, smoothing: float) -> LargestExcess:
@@ -207,7 +207,7 @@ class SharedRows:
         inner = scaled_cholesky(K)(np.einsum("tk,tk->t", scaled, scores[at]))
         spread = np.zeros_like(scores)
         np.add.at(spread, at, inner[:, None] * scaled)
-        return g - self.rows.pull_by_class(spread).ravel()
+        return g - self.rows.transposed_by_class(spread).ravel()
 
     @cached_property
     def basis(self) -> tuple[Array, Array]:
@@ -237,7 +237,7 @@ class SharedRows:
         scores = np.where(self.is_in, self.rows.scores_by_class(d.reshape(self.n_classes, -1)), 0.0)
         mean = scores.sum(axis=1) / self.counts
         bent = self.h[:, None] * np.where(self.is_in, scores - mean[:, None], 0.0)
-        return d + self.rows.pull_by_class(bent).ravel()
+        return d + self.rows.transposed_by_class(bent).ravel()
 
     def hessian_diagonal(self, _loss: object) -> Array:
         """Return the diagonal of ``H``."""

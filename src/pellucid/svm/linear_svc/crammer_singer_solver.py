@@ -13,7 +13,7 @@ from pellucid.core.watching import Watch, ignore
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.curvature_equations import DIRECT
 from pellucid.solvers.leading_eigenvectors import LookSchedule
-from pellucid.solvers.newton import SMALL, Found, centered_newton
+from pellucid.solvers.newton import SMALL, NewtonDescent, centered_newton
 from pellucid.svm.augmented_rows import AugmentedRows, unsigned_parts
 from pellucid.svm.linear_svc.crammer_singer import CrammerSinger, LargestExcess
 from pellucid.svm.linear_svc.margin_problem import LARGEST_GAP
@@ -38,7 +38,7 @@ def fit_together(data: TrainingData, parameters: Any, watch: Watch, seed: int) -
 
     effort = Effort(min(parameters.tol, LARGEST_GAP), parameters.max_iter, watch if watch is ignore else shown)
     found = solve_together(problem, effort, seed)
-    alpha = found.loss.pull  # (n, n_classes)
+    alpha = found.loss.minus_slope  # (n, n_classes)
     attributes = {
         "classes_": data.classes,
         **rows.stored(_differences(found.w, n_classes)),
@@ -54,11 +54,11 @@ def _differences(w: Array, n_classes: int) -> Array:
     return U[1:] - U[:1] if len(U) == 2 else U
 
 
-def solve_together(problem: CrammerSinger, effort: Effort, seed: int) -> Found:
-    """Return the weights of all classes, one by one; ``found.loss.pull`` is the dual point."""
+def solve_together(problem: CrammerSinger, effort: Effort, seed: int) -> NewtonDescent:
+    """Return the weights of all classes, one by one; ``found.loss.minus_slope`` is the dual point."""
     if problem.entries <= SMALL:  # Newton steps alone: their answer does not depend on the order of the rows
         zeros = np.zeros(problem.size)
-        return centered_newton(problem, Found(zeros, zeros, FIRST_SMOOTHING), effort)
+        return centered_newton(problem, NewtonDescent(zeros, zeros, FIRST_SMOOTHING), effort)
     passes = FEW_PASSES if problem.size <= DIRECT else MANY_PASSES
     found = crammer_singer_descent(problem, effort, most_passes=passes, rng=np.random.RandomState(seed))
     if found.gap <= effort.goal * found.objective or found.n_iter >= effort.max_iter:
@@ -79,10 +79,10 @@ NEAR = 1.0
 
 def crammer_singer_descent(
     problem: CrammerSinger, effort: Effort, *, most_passes: int, rng: np.random.RandomState
-) -> Found:
+) -> NewtonDescent:
     """Return what so many passes find, or fewer where they reach the goal."""
     zeros = np.zeros(problem.size)
-    found, looks, squares = Found(zeros, zeros, 0.0), LookSchedule(), problem.rows.sq_lengths()
+    found, looks, squares = NewtonDescent(zeros, zeros, 0.0), LookSchedule(), problem.rows.sq_lengths()
     shares, last = _first_shares(problem, squares), min(most_passes, effort.max_iter)
     while True:
         loss = _look(problem, found, shares)
@@ -100,9 +100,9 @@ def _first_shares(problem: CrammerSinger, squares: Array) -> Array:
     return np.where(squares[:, None] == 0.0, (1.0 - own) / (problem.n_classes - 1), own)
 
 
-def _look(problem: CrammerSinger, found: Found, shares: Array) -> LargestExcess:
+def _look(problem: CrammerSinger, found: NewtonDescent, shares: Array) -> LargestExcess:
     """Note the weights that follow from the shares, anew, so that rounding does not pile up."""
-    found.w = found.smoothed = problem.pull(problem.dual_point(shares))
+    found.w = found.smoothed = problem.transposed_times(problem.dual_point(shares))
     found.loss = loss = problem.loss_of(shares, problem.scores(found.w))
     found.note(0.5 * float(found.w @ found.w) + loss.value, loss.excess)
     return loss

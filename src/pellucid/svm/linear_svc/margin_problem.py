@@ -50,7 +50,7 @@ class MarginProblem:
 
     def combine(self, alpha: Array) -> Array:
         """Return the weights ``sum_i alpha_i t_i a_i``."""
-        return self.rows.pull(self.signs * alpha)
+        return self.rows.transposed_times(self.signs * alpha)
 
     def hinge_values(
         self, u: Array, alpha: Array, margins: Array, combined: Array | None = None
@@ -108,9 +108,9 @@ class RepeatedRows:
         """Return ``A u``."""
         return self.base.scores(u)[self.which]
 
-    def pull(self, r: Array) -> Array:
+    def transposed_times(self, r: Array) -> Array:
         """Return ``A' r``."""
-        return self.base.pull(self.summed(r))
+        return self.base.transposed_times(self.summed(r))
 
     def gram(self, h: Array) -> Array:
         """Return ``A' diag(h) A`` for weights of at least 0."""

@@ -17,7 +17,7 @@ from pellucid.core.fit import Effort
 from pellucid.core.types import Array
 from pellucid.losses.classification_losses import SquaredHingeLoss
 from pellucid.solvers.curvature_equations import DIRECT, conjugate_gradient, scaled_cholesky
-from pellucid.solvers.newton import EXACT, SMALL, Found, newton_descent
+from pellucid.solvers.newton import EXACT, SMALL, NewtonDescent, newton_descent
 from pellucid.svm.linear_svc.margin_problem import MarginFit, MarginProblem
 
 LOSS = SquaredHingeLoss()
@@ -44,7 +44,7 @@ Solver = Callable[[Array, Array, float], Array]
 def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | None = None) -> MarginFit:
     r"""Return the machine of least :math:`\frac12|u|^2 + \sum c_i\max(0, g_i - m_i)^2`; it starts at 0 if not told."""
     start = np.zeros(problem.rows.width) if start is None else start
-    found, smooth = Found(start, start, 0.0), _SmoothProblem(problem, effort.goal)
+    found, smooth = NewtonDescent(start, start, 0.0), _SmoothProblem(problem, effort.goal)
     spare = 0 if isinstance(smooth.solve, ConjugateSteps) else SPARE_STEPS
     exact = EXACT if smooth.entries <= SMALL else NEARLY_EXACT
     newton_descent(
@@ -62,8 +62,8 @@ class _SquaredHinge:
     def __init__(self, problem: MarginProblem, signed_cost: Array, f: Array) -> None:
         self.problem, self.f = problem, f
         self.margins = 1.0 + problem.beyond(problem.signs * f)  # as if all rows wanted 1
-        self.pull = LOSS.gradient(self.margins)
-        self.pull *= signed_cost
+        self.minus_slope = LOSS.gradient(self.margins)
+        self.minus_slope *= signed_cost
 
     @cached_property
     def value(self) -> float:
@@ -91,7 +91,7 @@ class _SmoothProblem:
         rows = problem.rows
         self.problem, self.goal = problem, goal
         self.size, self.entries = rows.width, rows.n * rows.width
-        self.scores, self.pull = rows.scores, rows.pull
+        self.scores, self.transposed_times = rows.scores, rows.transposed_times
         self._signed_cost = -problem.signs * problem.cost
         self.solve: Solver
         if rows.base.n <= DIRECT and (rows.width > DIRECT or self._is_wide):
@@ -153,7 +153,7 @@ class DualFactor:
         inner = scaled_cholesky(K)(root * self.base.scores(g)[used])
         spread = np.zeros(self.base.n)
         spread[used] = root * inner
-        return g - self.base.pull(spread)
+        return g - self.base.transposed_times(spread)
 
 
 class ConjugateSteps:

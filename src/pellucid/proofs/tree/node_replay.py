@@ -190,7 +190,8 @@ def _columns_looked_at(nodes: Nodes, feature: Array, most_columns: Sequence[int]
 
 def _number_cuts(nodes: Nodes, sums: NodeSums, looked_at: list[Array]) -> Iterator[_Cuts]:
     """Yield the cuts of columns of numbers: missing values to the right, then to the left."""
-    numbers = [own[~nodes.rules.is_category[own]] for own in looked_at]
+    is_number = ~nodes.rules.is_category
+    numbers = looked_at if is_number.all() else [own[is_number[own]] for own in looked_at]
     counts = np.array([len(own) for own in numbers])
     if not counts.any():
         return
@@ -317,7 +318,7 @@ def _add_faults(
     for b, j in enumerate(feature.tolist()):
         if j < 0:
             faults[b] = ""
-        elif j not in looked_at[b]:
+        elif len(looked_at[b]) < nodes.rules.n_features and j not in looked_at[b]:
             faults[b] = "it splits a column that the node did not look at"
         elif is_later[b]:
             faults[b] = "a lower column has a split as good"

@@ -31,7 +31,7 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     n, Y = len(data.y), data.y.reshape(len(data.y), -1).astype(np.float64)
     centers = parameters.fit_intercept
     y_means = weighted_mean(Y, np.ones(n)) if centers else np.zeros(Y.shape[1])
-    rows, is_single, certificates = _Rows(data.X, Y - y_means, centers=centers), fitted.coef_.ndim == 1, []
+    rows, is_single, certificates = _PathRows(data.X, Y - y_means, centers=centers), fitted.coef_.ndim == 1, []
     mean = rows.mean
     for k, (y_mean, intercept) in enumerate(zip(y_means, np.broadcast_to(fitted.intercept_, Y.shape[1]), strict=True)):
         coef = fitted.coef_ if is_single else fitted.coef_[k]
@@ -71,7 +71,7 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return worst_of(certificates)
 
 
-class _Rows:
+class _PathRows:
     r"""Rows about their mean, with products that the correlations of all breakpoints are made of.
 
     Rows are read once, about the mean of some of them. That mean is off by :math:`\delta`, and the correlations of

@@ -83,21 +83,24 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     wrong = np.sum((signs * (np.asarray(X @ coef.T) + intercept).T <= 0.0) & used, axis=1)
     if wrong.any():
         return Certificate("none", claims, _wrong_side(wrong))
-    pairs = []
-    for k in range(len(signs)):
-        own = used[k]
-        rows, y = (X, signs[k]) if own.all() else (X[own], signs[k][own])
-        squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
-        lengths, total = np.asarray(squares).ravel() + rate, float(np.sum(counts[k] * cost[k]))
-        if total <= 0.0:
-            pairs.append((np.nan, np.nan))
-            continue
-        root, scale = np.sqrt(rate), parameters.eta0 * total
-        line = np.append(coef[k] / scale, intercept[k] / (root * scale) if root > 0.0 else 0.0)
-        margin = witnessed_margin(rows, y, root, lengths, line)
-        pairs.append((total**2 / float(np.sum(counts[k] * cost[k] * shown_cost[k])), float(lengths.max()) / margin**2))
+    machines = zip(signs, cost, shown_cost, counts, coef, intercept, strict=True)
+    pairs = [_count_and_bound(X, *machine, rate=rate, eta0=parameters.eta0) for machine in machines]
     said = "at most (R / margin)^2, with the margin of a line that separates the rows"
     return Certificate("bounded", (_tightest(pairs, said, 1e-12), *claims))
+
+
+def _count_and_bound(
+    X: Any, y: Array, cost: Array, shown_cost: Array, counts: Array, w: Array, b: float, *, rate: float, eta0: float
+) -> tuple[float, float]:
+    """Return both sides of the theorem for one machine."""
+    used, total, root = cost > 0.0, float(np.sum(counts * cost)), np.sqrt(rate)
+    if total <= 0.0:
+        return np.nan, np.nan
+    rows, y = (X, y) if used.all() else (X[used], y[used])
+    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+    lengths, scale = np.asarray(squares).ravel() + rate, eta0 * total
+    margin = witnessed_margin(rows, y, root, lengths, np.append(w / scale, b / (root * scale) if root > 0.0 else 0.0))
+    return total**2 / float(np.sum(counts * cost * shown_cost)), float(lengths.max()) / margin**2
 
 
 def _wrong_side(wrong: Array) -> str:

@@ -48,6 +48,9 @@ SPARSE_INTERCEPT_RATE = 0.01
 WITNESS_WORK, MOST_STEPS = 1 << 21, 300
 """Entries of the rows that the search for a better witness may read, if 10 steps need no more, and its most steps."""
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number whose multiples differ in all their bits."""
+
 CLOSE_ENOUGH = 0.99
 """Part of the widest margin at which the search for a better witness ends."""
 
@@ -125,18 +128,23 @@ def _fraction(counts: Array, total: float, n_mistakes: int) -> float:
 
 def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
     """Return of every row the weight of all rows equal to it, in features and label."""
+    found, which = np.array(weight, dtype=np.float64), np.arange(len(codes))
     if sparse.issparse(X):
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), codes, strict=True)
         names: Any = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
-    else:
-        rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0)  # -0 is 0
-        names = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    else:  # only rows whose bits have the same sum, each column times an odd number, can be equal
+        rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0, dtype=np.float64)  # -0 is 0
+        sums = rows.view(np.uint64) @ (GOLDEN * np.arange(1, 2 * rows.shape[1], 2, dtype=np.uint64))
+        place, counts = np.unique(sums, return_inverse=True, return_counts=True)[1:]
+        which = np.flatnonzero(counts[place] > 1)
+        names = rows[which].view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
     places: dict[Any, int] = {}
-    same = np.array([places.setdefault(name, len(places)) for name in names])
-    return np.bincount(same, weights=weight)[same]
+    same = np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
+    found[which] = np.bincount(same, weights=weight[which])[same]
+    return found
 
 
 def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -> float:

@@ -136,11 +136,11 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), codes, strict=True)
         names: Any = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
     else:  # only rows whose bits have the same sum, each column times an odd number, can be equal
-        rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0, dtype=np.float64)  # -0 is 0
+        rows = np.ascontiguousarray(np.add(X, 0.0, dtype=np.float64))  # -0 is 0
         sums = rows.view(np.uint64) @ (GOLDEN * np.arange(1, 2 * rows.shape[1], 2, dtype=np.uint64))
-        place, counts = np.unique(sums, return_inverse=True, return_counts=True)[1:]
-        which = np.flatnonzero(counts[place] > 1)
-        names = rows[which].view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+        order = np.sort(sums)
+        which = np.flatnonzero(np.isin(sums, order[1:][order[1:] == order[:-1]]))
+        names = [(row.tobytes(), code) for row, code in zip(rows[which], codes[which], strict=True)]
     places: dict[Any, int] = {}
     same = np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
     found[which] = np.bincount(same, weights=weight[which])[same]

@@ -35,15 +35,14 @@ def bridge_objective(residual: Array, w: Array, alpha: float, q: float, total: f
     return float(residual @ residual / (2 * total) + alpha * np.sum(np.abs(w) ** q))
 
 
-def bridge_gap(b: Array, residual: Array, correlations: Array, w: Array, alpha: float, q: float, total: float) -> float:
-    """Return objective minus the best lower bound along ``theta = t r / N``; ``correlations`` is ``A'r``."""
-    return _gap_with(b, residual, w, residual, correlations, alpha, q, total)
-
-
-def _gap_with(
-    b: Array, residual: Array, w: Array, witness: Array, correlations: Array, alpha: float, q: float, total: float
+def bridge_gap(
+    b: Array, residual: Array, correlations: Array, w: Array, alpha: float, q: float, total: float, witness: Any = None
 ) -> float:
-    """Return objective minus the best lower bound along the witness; ``correlations`` are its own."""
+    """Return objective minus the best lower bound along ``theta = t r / N``, of which ``correlations`` is ``A'r``.
+
+    Another vector may be the witness in place of the residual, with its own correlations.
+    """
+    witness = residual if witness is None else witness
     objective = bridge_objective(residual, w, alpha, q, total)
     slopes = np.abs(correlations) / total
     linear, quadratic = float(witness @ b) / total, float(witness @ witness) / total
@@ -69,21 +68,6 @@ def coordinate_gain(correlations: Array, sq_norms: Array, w: Array, alpha: float
     return max(gains, default=0.0)
 
 
-def bridge_certificate(value: float, bound: float, offset: Claim, q: float) -> Certificate:
-    """Return the certificate: a duality gap for ``q >= 1``, a coordinate-wise gain for ``q < 1``."""
-    if q >= 1.0:
-        statement = "the objective is at most this far above its minimum"
-        # a gap below 0, by as much as it may be above, is an error of the lower bound
-        gap = Claim("duality gap", statement, abs(value), bound, REMEDY)
-        return Certificate("optimal", (gap, offset))
-    statement = "the most that changing one coefficient can lower the objective"
-    return Certificate(
-        "stationary",
-        (Claim("coordinate gain", statement, value, bound, REMEDY), offset),
-        reason="q < 1 is not convex: there may be better minima far away.",
-    )
-
-
 def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate recomputed in float64 from the data."""
     alpha, q = parameters.alpha, parameters.q
@@ -102,11 +86,18 @@ def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         step, norms = _newton_step(A, correlations, w, alpha, q, total), np.linalg.norm(A, axis=0)
         if np.all(norms * np.abs(step) <= rounding_unit(data.X.dtype) * float(norms @ np.abs(w))):
             nearby = residual - A @ step
-            value = min(value, _gap_with(b, residual, w, nearby, A.T @ nearby, alpha, q, total))
+            value = min(value, bridge_gap(b, residual, A.T @ nearby, w, alpha, q, total, nearby))
     else:
         value = coordinate_gain(correlations, np.sum(A**2, axis=0), w, alpha, q, total)
     offset = _intercept_claim(fitted, parameters, mean, y_mean, float(np.linalg.norm(b)) / np.sqrt(total), data.X.dtype)
-    return bridge_certificate(value, tolerance(b, parameters.tol, total, data.X.dtype), offset, q)
+    # a part of the objective at 0, and no less than rounding of coef_ allows
+    bound = float(max(parameters.tol, 4 * np.finfo(data.X.dtype).eps) * (b @ b) / (2 * total))
+    if q >= 1.0:  # a gap below 0, by as much as it may be above, is an error of the lower bound
+        said = "the objective is at most this far above its minimum"
+        return Certificate("optimal", (Claim("duality gap", said, abs(value), bound, REMEDY), offset))
+    said = "the most that changing one coefficient can lower the objective"
+    reason = "q < 1 is not convex: there may be better minima far away."
+    return Certificate("stationary", (Claim("coordinate gain", said, value, bound, REMEDY), offset), reason)
 
 
 def _intercept_claim(fitted: Any, parameters: Any, mean: Array, y_mean: float, spread: float, dtype: Any) -> Claim:
@@ -133,11 +124,6 @@ def _newton_step(A: Array, correlations: Array, w: Array, alpha: float, q: float
         kept = s > len(s) * EPSILON * s[0]
         step[support] = -(right[kept].T / s[kept] ** 2) @ (right[kept] @ (slope / scale)) / scale
     return step
-
-
-def tolerance(b: Array, tol: float, total: float, dtype: np.dtype) -> float:
-    """Return the gap to reach: ``tol`` times the objective at 0, and no less than rounding of ``coef_`` allows."""
-    return float(max(tol, 4 * np.finfo(dtype).eps) * (b @ b) / (2 * total))
 
 
 def _conjugate(v: Array, alpha: float, q: float) -> float:

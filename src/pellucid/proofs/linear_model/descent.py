@@ -47,60 +47,52 @@ class RowLoss:
 
 def row_loss(name: str, epsilon: float) -> tuple[RowLoss, bool]:
     """Return the loss of this name in scikit-learn, and whether it is one of margins, or else of residuals."""
-    margin_losses = {
-        "hinge": _shortfall(1.0),
-        "perceptron": _shortfall(0.0),
-        "squared_hinge": RowLoss(
-            lambda m: np.maximum(1.0 - m, 0.0) ** 2,
-            lambda m: -2.0 * np.maximum(1.0 - m, 0.0),
-            lambda s: s + s**2 / 4.0,
-            (-np.inf, 0.0),
-        ),
-        "modified_huber": RowLoss(
-            lambda m: np.where(m < -1.0, -4.0 * m, np.maximum(1.0 - m, 0.0) ** 2),
-            lambda m: np.where(m < -1.0, -4.0, -2.0 * np.maximum(1.0 - m, 0.0)),
-            lambda s: s + s**2 / 4.0,
-            (-4.0, 0.0),
-        ),
-        "log_loss": RowLoss(
-            lambda m: np.logaddexp(0.0, -m),
-            lambda m: -expit(-m),
-            lambda s: xlogy(-s, -s) + xlogy(1.0 + s, 1.0 + s),
-            (-1.0, 0.0),
-        ),
-    }
-    if name in margin_losses:
-        return margin_losses[name], True
-    if name in ("squared_error", "huber"):
-        bend = np.inf if name == "squared_error" else epsilon
-        return RowLoss(
-            lambda r: np.minimum(np.abs(r), bend) * (np.abs(r) - 0.5 * np.minimum(np.abs(r), bend)),
-            lambda r: np.clip(r, -bend, bend),
-            lambda s: s**2 / 2.0,
-            (-bend, bend),
-        ), False
+    if name in MARGIN_LOSSES:
+        return MARGIN_LOSSES[name], True
+    bend = np.inf if name == "squared_error" else epsilon
+
+    def inside(r: Array) -> Array:
+        return np.minimum(np.abs(r), bend)
 
     def over(r: Array) -> Array:
         return np.maximum(np.abs(r) - epsilon, 0.0)
 
-    if name == "epsilon_insensitive":
-        return RowLoss(over, lambda r: np.sign(r) * (over(r) > 0.0), lambda s: epsilon * np.abs(s), (-1.0, 1.0)), False
-    return RowLoss(
-        lambda r: over(r) ** 2,
-        lambda r: 2.0 * np.sign(r) * over(r),
-        lambda s: epsilon * np.abs(s) + s**2 / 4.0,
+    huber = RowLoss(
+        lambda r: inside(r) * (np.abs(r) - 0.5 * inside(r)), lambda r: np.clip(r, -bend, bend), lambda s: s**2 / 2.0,
+        (-bend, bend),
+    )  # fmt: skip
+    tube = RowLoss(over, lambda r: np.sign(r) * (over(r) > 0.0), lambda s: epsilon * np.abs(s), (-1.0, 1.0))
+    squared_tube = RowLoss(
+        lambda r: over(r) ** 2, lambda r: 2.0 * np.sign(r) * over(r), lambda s: epsilon * np.abs(s) + s**2 / 4.0,
         (-np.inf, np.inf),
-    ), False
+    )  # fmt: skip
+    return {"squared_error": huber, "huber": huber, "epsilon_insensitive": tube}.get(name, squared_tube), False
 
 
-def _shortfall(corner: float) -> RowLoss:
-    """Return the loss that is what a margin lacks to the corner."""
-    return RowLoss(
-        lambda m: np.maximum(corner - m, 0.0),
-        lambda m: np.where(m <= corner, -1.0, 0.0),
-        lambda s: corner * s,
-        (-1.0, 0.0),
-    )
+def _short(m: Array) -> Array:
+    return np.maximum(1.0 - m, 0.0)
+
+
+def _square(s: Array) -> Array:
+    return s + s**2 / 4.0
+
+
+def _entropy(s: Array) -> Array:
+    return np.asarray(xlogy(-s, -s) + xlogy(1.0 + s, 1.0 + s))
+
+
+MARGIN_LOSSES = {
+    "hinge": RowLoss(_short, lambda m: np.where(m <= 1.0, -1.0, 0.0), lambda s: s, (-1.0, 0.0)),
+    "perceptron": RowLoss(
+        lambda m: np.maximum(-m, 0.0), lambda m: np.where(m <= 0.0, -1.0, 0.0), np.zeros_like, (-1.0, 0.0)
+    ),
+    "squared_hinge": RowLoss(lambda m: _short(m) ** 2, lambda m: -2.0 * _short(m), _square, (-np.inf, 0.0)),
+    "modified_huber": RowLoss(
+        lambda m: np.where(m < -1.0, -4.0 * m, _short(m) ** 2), lambda m: np.maximum(-2.0 * _short(m), -4.0), _square,
+        (-4.0, 0.0),
+    ),
+    "log_loss": RowLoss(lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m), _entropy, (-1.0, 0.0)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -29,49 +29,53 @@ NUMBERS_AT_ONCE = 1 << 15
 def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate of the worst target; a penalty among the parameters makes it a lasso."""
     n, Y = len(data.y), data.y.reshape(len(data.y), -1).astype(np.float64)
-    centers = parameters.fit_intercept
-    y_means = weighted_mean(Y, np.ones(n)) if centers else np.zeros(Y.shape[1])
-    rows, is_single, certificates = _Rows(data.X, Y - y_means, centers=centers), fitted.coef_.ndim == 1, []
-    mean = rows.mean
-    for k, (y_mean, intercept) in enumerate(zip(y_means, np.broadcast_to(fitted.intercept_, Y.shape[1]), strict=True)):
-        coef = fitted.coef_ if is_single else fitted.coef_[k]
-        alphas = np.asarray(fitted.alphas_ if is_single else fitted.alphas_[k], dtype=np.float64)
-        path = coef[:, None]
+    y_means = weighted_mean(Y, np.ones(n)) if parameters.fit_intercept else np.zeros(Y.shape[1])
+    rows = _PathRows(data.X, Y - y_means, centers=parameters.fit_intercept)
+    intercepts, certificates = np.broadcast_to(fitted.intercept_, Y.shape[1]), []
+    for k, (y_mean, intercept) in enumerate(zip(y_means, intercepts, strict=True)):
+        stored = (fitted.coef_, fitted.alphas_)
+        coef, alphas = stored if fitted.coef_.ndim == 1 else (part[k] for part in stored)
+        path, active = coef[:, None], None
         if parameters.fit_path:
-            path = fitted.coef_path_ if is_single else fitted.coef_path_[k]
-        b = rows.B[:, k]
-        correlations = rows.correlations(k, path.astype(np.float64))
-        size, equal = rows.largest * float(np.linalg.norm(b)), EQUAL[data.X.dtype]
-        jitter = float(parameters.jitter or 0.0)
-        noise = jitter * np.sqrt(n) * rows.largest
-        imbalance = _imbalance(correlations, path, n * alphas, parameters)
-        drift = abs(y_mean - float(mean @ coef) - intercept)
-        scale = np.sqrt(np.mean(b**2)) + abs(y_mean) + float(np.abs(mean) @ np.abs(coef)) + abs(intercept)
-        rounding = float(np.finfo(data.X.dtype).eps) * abs(intercept) + ROUNDING * scale + jitter if centers else 0.0
-        claims = [
-            Claim(
-                "equal correlations",
-                "largest deviation from equal correlations at a breakpoint, relative to |X| |y|",
-                imbalance / size if size > 0.0 else 0.0,
-                equal + (noise / size if size > 0.0 else 0.0),
-                "Standardize X, or drop nearly collinear columns.",
-            ),
-            Claim("end of path", "difference of coef_ and the last breakpoint", np.abs(path[:, -1] - coef).max(), 0.0),
-            Claim("intercept", "size of the mean residual, 0 up to rounding", float(drift), float(rounding)),
-        ]
-        if hasattr(parameters, "alpha"):
-            remedy, short = "Raise max_iter.", float(alphas[-1] - parameters.alpha)
-            claims.append(
-                Claim("penalty reached", "how far it stopped above alpha", short, equal * parameters.alpha, remedy)
-            )
-        if parameters.fit_path:
+            path = fitted.coef_path_ if fitted.coef_.ndim == 1 else fitted.coef_path_[k]
             active = np.asarray(fitted.active_ if Y.shape[1] == 1 else fitted.active_[k], dtype=int)
-            claims.append(_active_claim(active, path, np.abs(correlations[:, -1]), 100 * equal * size))
+        claims = _path_claims(rows, k, coef, np.asarray(alphas, dtype=np.float64), path, active, parameters)
+        claims.append(_intercept_claim(rows, k, coef, float(intercept), float(y_mean), parameters))
         certificates.append(Certificate("exact", tuple(claims)))
     return worst_of(certificates)
 
 
-class _Rows:
+def _path_claims(
+    rows: _PathRows, k: int, coef: Array, alphas: Array, path: Array, active: Array | None, parameters: Any
+) -> list[Claim]:
+    """Return the claims about the breakpoints of a target, the last of which is the model."""
+    b, correlations = rows.B[:, k], rows.correlations(k, path.astype(np.float64))
+    size, equal = rows.largest * float(np.linalg.norm(b)), EQUAL[rows.dtype]
+    noise = float(parameters.jitter or 0.0) * np.sqrt(len(b)) * rows.largest
+    imbalance, unit = _imbalance(correlations, path, len(b) * alphas, parameters), size if size > 0.0 else np.inf
+    said = "largest deviation from equal correlations at a breakpoint, relative to |X| |y|"
+    remedy, off = "Standardize X, or drop nearly collinear columns.", float(np.abs(path[:, -1] - coef).max())
+    claims = [
+        Claim("equal correlations", said, imbalance / unit, equal + noise / unit, remedy),
+        Claim("end of path", "difference between coef_ and the last breakpoint", off, 0.0),
+    ]
+    if hasattr(parameters, "alpha"):
+        short, bound = float(alphas[-1] - parameters.alpha), equal * parameters.alpha
+        claims.append(Claim("penalty reached", "how far the path stopped above alpha", short, bound, "Raise max_iter."))
+    if active is not None:
+        claims.append(_active_claim(active, path, np.abs(correlations[:, -1]), 100 * equal * size))
+    return claims
+
+
+def _intercept_claim(rows: _PathRows, k: int, coef: Array, intercept: float, y_mean: float, parameters: Any) -> Claim:
+    sizes = float(np.sqrt(np.mean(rows.B[:, k] ** 2))) + float(np.abs(rows.mean) @ np.abs(coef))
+    rounding = float(np.finfo(rows.dtype).eps) * abs(intercept) + ROUNDING * (sizes + abs(y_mean) + abs(intercept))
+    drift = abs(y_mean - float(rows.mean @ coef) - intercept)
+    bound = rounding + float(parameters.jitter or 0.0) if parameters.fit_intercept else 0.0
+    return Claim("intercept", "size of the mean residual, 0 up to rounding", drift, bound)
+
+
+class _PathRows:
     r"""Rows about their mean, with products that the correlations of all breakpoints are made of.
 
     Rows are read once, about the mean of some of them. That mean is off by :math:`\delta`, and the correlations of
@@ -79,7 +83,7 @@ class _Rows:
     """
 
     def __init__(self, X: Array, B: Array, *, centers: bool) -> None:
-        (n, p), self.B = X.shape, B
+        (n, p), self.B, self.dtype = X.shape, B, X.dtype
         height = max(1, NUMBERS_AT_ONCE // p)
         near = X[:: max(1, n // height)].mean(axis=0, dtype=np.float64) if centers else np.zeros(p)
         self.A = X - near if p > n else None  # then the products of columns are more numbers than the rows

@@ -95,18 +95,10 @@ def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
     if constant:
         column = np.full((X.shape[0], 1), constant)
         X = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
-    return LogisticTask(
-        X=X,
-        labels=data.y,
-        n_classes=len(data.classes),
-        weight=weight * parameters.C if l1 + l2 > 0.0 else weight,
-        l1=l1,
-        l2=l2,
-        fit_intercept=bool(parameters.fit_intercept) and not constant,
-        constant=constant,
-        is_single=data.X.dtype == np.float32,
-        rough=float(parameters.tol) if parameters.tol > ROUGH_TOL else 0.0,
-    )
+    weight = weight * parameters.C if l1 + l2 > 0.0 else weight
+    is_free, is_single = bool(parameters.fit_intercept) and not constant, data.X.dtype == np.float32
+    rough = float(parameters.tol) if parameters.tol > ROUGH_TOL else 0.0
+    return LogisticTask(X, data.y, len(data.classes), weight, l1, l2, is_free, constant, is_single, rough)
 
 
 def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:

@@ -48,6 +48,9 @@ SPARSE_INTERCEPT_RATE = 0.01
 WITNESS_WORK, MOST_STEPS = 1 << 21, 300
 """Entries of the rows that the search for a better witness may read, if 10 steps need no more, and its most steps."""
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number whose multiples differ in all their bits."""
+
 CLOSE_ENOUGH = 0.99
 """Part of the widest margin at which the search for a better witness ends."""
 
@@ -83,21 +86,24 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     wrong = np.sum((signs * (np.asarray(X @ coef.T) + intercept).T <= 0.0) & used, axis=1)
     if wrong.any():
         return Certificate("none", claims, _wrong_side(wrong))
-    pairs = []
-    for k in range(len(signs)):
-        own = used[k]
-        rows, y = (X, signs[k]) if own.all() else (X[own], signs[k][own])
-        squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
-        lengths, total = np.asarray(squares).ravel() + rate, float(np.sum(counts[k] * cost[k]))
-        if total <= 0.0:
-            pairs.append((np.nan, np.nan))
-            continue
-        root, scale = np.sqrt(rate), parameters.eta0 * total
-        line = np.append(coef[k] / scale, intercept[k] / (root * scale) if root > 0.0 else 0.0)
-        margin = witnessed_margin(rows, y, root, lengths, line)
-        pairs.append((total**2 / float(np.sum(counts[k] * cost[k] * shown_cost[k])), float(lengths.max()) / margin**2))
+    machines = zip(signs, cost, shown_cost, counts, coef, intercept, strict=True)
+    pairs = [_count_and_bound(X, *machine, rate=rate, eta0=parameters.eta0) for machine in machines]
     said = "at most (R / margin)^2, with the margin of a line that separates the rows"
     return Certificate("bounded", (_tightest(pairs, said, 1e-12), *claims))
+
+
+def _count_and_bound(
+    X: Any, y: Array, cost: Array, shown_cost: Array, counts: Array, w: Array, b: float, *, rate: float, eta0: float
+) -> tuple[float, float]:
+    """Return both sides of the theorem for one machine."""
+    used, total, root = cost > 0.0, float(np.sum(counts * cost)), np.sqrt(rate)
+    if total <= 0.0:
+        return np.nan, np.nan
+    rows, y = (X, y) if used.all() else (X[used], y[used])
+    squares = rows.multiply(rows).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", rows, rows)
+    lengths, scale = np.asarray(squares).ravel() + rate, eta0 * total
+    margin = witnessed_margin(rows, y, root, lengths, np.append(w / scale, b / (root * scale) if root > 0.0 else 0.0))
+    return total**2 / float(np.sum(counts * cost * shown_cost)), float(lengths.max()) / margin**2
 
 
 def _wrong_side(wrong: Array) -> str:
@@ -122,18 +128,23 @@ def _fraction(counts: Array, total: float, n_mistakes: int) -> float:
 
 def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
     """Return of every row the weight of all rows equal to it, in features and label."""
+    found, which = np.array(weight, dtype=np.float64), np.arange(len(codes))
     if sparse.issparse(X):
         X = sparse.csr_array(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         parts = zip(np.split(X.indices, X.indptr[1:-1]), np.split(X.data, X.indptr[1:-1]), codes, strict=True)
         names: Any = [(columns.tobytes(), values.tobytes(), code) for columns, values, code in parts]
-    else:
-        rows = np.ascontiguousarray(np.column_stack([X, codes]) + 0.0)  # -0 is 0
-        names = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    else:  # only rows whose bits have the same sum, each column times an odd number, can be equal
+        rows = np.ascontiguousarray(np.add(X, 0.0, dtype=np.float64))  # -0 is 0
+        sums = rows.view(np.uint64) @ (GOLDEN * np.arange(1, 2 * rows.shape[1], 2, dtype=np.uint64))
+        order = np.sort(sums)
+        which = np.flatnonzero(np.isin(sums, order[1:][order[1:] == order[:-1]]))
+        names = [(row.tobytes(), code) for row, code in zip(rows[which], codes[which], strict=True)]
     places: dict[Any, int] = {}
-    same = np.array([places.setdefault(name, len(places)) for name in names])
-    return np.bincount(same, weights=weight)[same]
+    same = np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
+    found[which] = np.bincount(same, weights=weight[which])[same]
+    return found
 
 
 def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -> float:

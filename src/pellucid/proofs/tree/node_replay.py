@@ -22,7 +22,7 @@ from scipy import sparse
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import drawn
-from pellucid.proofs.tree.split_scores import CutScores, NodeSums
+from pellucid.proofs.tree.split_scores import CutScores, NodeScores
 from pellucid.proofs.tree.tree_rows import GrowthRule, NodeTarget, drawn_columns, drawn_share
 from pellucid.proofs.tree.trees import TreeArrays, sent_left
 
@@ -140,7 +140,7 @@ def replay_nodes(
     Of the columns that a node looked at, no more than ``most_columns`` are searched: that of its split, and some drawn.
     """
     feature = np.full(len(nodes.n), -1) if trees is None else trees.feature[v]
-    sums = NodeSums.of(nodes.target, nodes.weight, nodes.n, nodes.rules.criterion)
+    sums = NodeScores.of(nodes.target, nodes.weight, nodes.n, nodes.rules.criterion)
     looked_at = [_columns_looked_at(nodes, feature, most_columns, b) for b in range(len(feature))]
     with np.errstate(all="ignore"):
         numbers = list(_number_cuts(nodes, sums, looked_at))
@@ -188,9 +188,10 @@ def _columns_looked_at(nodes: Nodes, feature: Array, most_columns: Sequence[int]
     return columns
 
 
-def _number_cuts(nodes: Nodes, sums: NodeSums, looked_at: list[Array]) -> Iterator[_Cuts]:
+def _number_cuts(nodes: Nodes, sums: NodeScores, looked_at: list[Array]) -> Iterator[_Cuts]:
     """Yield the cuts of columns of numbers: missing values to the right, then to the left."""
-    numbers = [own[~nodes.rules.is_category[own]] for own in looked_at]
+    is_number = ~nodes.rules.is_category
+    numbers = looked_at if is_number.all() else [own[is_number[own]] for own in looked_at]
     counts = np.array([len(own) for own in numbers])
     if not counts.any():
         return
@@ -212,7 +213,7 @@ def _number_cuts(nodes: Nodes, sums: NodeSums, looked_at: list[Array]) -> Iterat
 
 
 def _cuts_of(
-    nodes: Nodes, sums: NodeSums, which: Array, columns: Array, x: Array, is_there: Array, wanted: Any = None,
+    nodes: Nodes, sums: NodeScores, which: Array, columns: Array, x: Array, is_there: Array, wanted: Any = None,
     *, missing_left: bool = False,
 ) -> _Cuts:  # fmt: skip
     """Return the cuts between different values."""
@@ -231,7 +232,7 @@ def _cuts_of(
 
 
 def _allowed(
-    nodes: Nodes, sums: NodeSums, which: Array, scores: CutScores, is_cut: Array, at: Array, direction: Array
+    nodes: Nodes, sums: NodeScores, which: Array, scores: CutScores, is_cut: Array, at: Array, direction: Array
 ) -> tuple[Array, Array]:
     """Return which cuts keep to all limits, with rounding against them and with rounding for them."""
     rules, n = nodes.rules, nodes.n[which][:, None, None]
@@ -253,7 +254,7 @@ def _allowed(
     return surely, maybe
 
 
-def _category_cuts(nodes: Nodes, sums: NodeSums, looked_at: list[Array]) -> Iterator[_Cuts]:
+def _category_cuts(nodes: Nodes, sums: NodeScores, looked_at: list[Array]) -> Iterator[_Cuts]:
     """Yield the cuts of categories in the order of their mean target, for each class or target in turn."""
     if not nodes.rules.is_category.any():
         return
@@ -277,7 +278,7 @@ def _column(nodes: Nodes, b: int, j: int) -> Array:
     return np.asarray(dense(nodes.X[rows][:, [j]])[:, 0], dtype=np.float64)
 
 
-def _gains(sums: NodeSums, cuts: list[_Cuts], bar: Array, top: Array) -> tuple[Array, Array]:
+def _gains(sums: NodeScores, cuts: list[_Cuts], bar: Array, top: Array) -> tuple[Array, Array]:
     """Return the least and the most that a cut with a score from ``bar`` on takes from the sum of impurities."""
     low, high = bar - sums.base, top - sums.base
     if sums.criterion == "gain_ratio":
@@ -305,7 +306,7 @@ def _left_of_best(nodes: Nodes, cuts: list[_Cuts], bar: float) -> Array | None:
 
 
 def _add_faults(
-    faults: list[str], nodes: Nodes, sums: NodeSums, cuts: list[_Cuts], trees: TreeArrays, v: Array,
+    faults: list[str], nodes: Nodes, sums: NodeScores, cuts: list[_Cuts], trees: TreeArrays, v: Array,
     looked_at: list[Array], least: Array, as_good: Array,
 ) -> None:  # fmt: skip
     """Add what is wrong with a stored split beside other columns, or as a set of categories; leaves have none."""
@@ -317,7 +318,7 @@ def _add_faults(
     for b, j in enumerate(feature.tolist()):
         if j < 0:
             faults[b] = ""
-        elif j not in looked_at[b]:
+        elif len(looked_at[b]) < nodes.rules.n_features and j not in looked_at[b]:
             faults[b] = "it splits a column that the node did not look at"
         elif is_later[b]:
             faults[b] = "a lower column has a split as good"
@@ -359,7 +360,7 @@ def _threshold_faults(cuts: list[_Cuts], trees: TreeArrays, v: Array, least: Arr
     return faults
 
 
-def _is_good_set(nodes: Nodes, sums: NodeSums, b: int, j: int, left: Array, least: float) -> bool:
+def _is_good_set(nodes: Nodes, sums: NodeScores, b: int, j: int, left: Array, least: float) -> bool:
     """Return whether a split by categories keeps to all limits and is as good as the best."""
     n_left = int(left.sum())
     if n_left in (0, len(left)):

@@ -35,7 +35,7 @@ class CutScores(NamedTuple):
 
 
 @dataclass
-class NodeSums:
+class NodeScores:
     """The sums of nodes, and what cuts make of them."""
 
     criterion: str
@@ -55,7 +55,7 @@ class NodeSums:
     """The score of no cut at all."""
 
     @classmethod
-    def of(cls, target: NodeTarget, weight: Array, n: Array, criterion: str) -> NodeSums:
+    def of(cls, target: NodeTarget, weight: Array, n: Array, criterion: str) -> NodeScores:
         """Return the sums of rows."""
         whole, n_outputs = weight.sum(axis=1), target.n_outputs
         shift, base = np.zeros((len(n), n_outputs)), np.zeros(len(n))
@@ -84,11 +84,11 @@ class NodeSums:
         stats = [weight * moved[:, :, k] for k in range(n_outputs)]
         return cls(criterion, target, weight, n, stats, shift, scale, base)
 
-    def of_node(self, b: int) -> NodeSums:
+    def of_node(self, b: int) -> NodeScores:
         """Return the sums of one node."""
         own, k = slice(b, b + 1), int(self.n[b])
         target = NodeTarget(self.target.codes[own, :k], self.target.y[own, :k], self.target.n_classes)
-        return NodeSums(
+        return NodeScores(
             self.criterion, target, self.weight[own, :k], self.n[own], [stat[own, :k] for stat in self.stats],
             self.shift[own], self.scale[own], self.base[own],
         )  # fmt: skip

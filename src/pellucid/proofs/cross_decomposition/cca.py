@@ -3,7 +3,7 @@ r"""Proof of canonical correlations, in coordinates where both views are white.
 With :math:`F_x = U_xS_xV_x'` and :math:`F_y = U_yS_yV_y'` computed again from the rows, scores :math:`t = F_xa` and
 :math:`u = F_yb` of unit length have coordinates :math:`v = U_x't` and :math:`w = U_y'u`. They are singular vectors of
 :math:`K = U_x'U_y` if :math:`Kw = \rho v` and :math:`K'v = \rho w`; that no larger :math:`\rho` was missed is shown for
-the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``missed_eigenvalues``. The rest of what is stored
+the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``eigenpairs``. The rest of what is stored
 follows from the directions by equations that are checked one by one.
 """
 
@@ -15,9 +15,10 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, missed_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-9
@@ -85,9 +86,16 @@ class ViewsSeen(NamedTuple):
 
 def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the factor computed again from the rows."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
+    shapes = {
+        **dict.fromkeys(("x_weights_", "x_rotations_", "x_loadings_"), (p, k)),
+        **dict.fromkeys(("y_weights_", "y_rotations_", "y_loadings_"), (q, k)),
+        **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
+        **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
+    }
+    wrong = misshapen("exact", fitted, **shapes)
+    if wrong:
+        return wrong
     seen = _seen(data, parameters)
     found = min(parameters.n_components, len(seen.x.singular), len(seen.y.singular))
     claims = [_unit_claim(fitted, seen), _count_claim(fitted, parameters, data, found)]
@@ -96,18 +104,6 @@ def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         claims.append(_weight_claim(fitted, seen, found))
         claims.append(_coefficient_claim(fitted, seen))
     return graded("exact", claims)
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
-    shapes = {
-        **dict.fromkeys(("x_weights_", "x_rotations_", "x_loadings_"), (p, k)),
-        **dict.fromkeys(("y_weights_", "y_rotations_", "y_loadings_"), (q, k)),
-        **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
-        **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
-    }
-    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
-    return f"not of the shape of the data: {', '.join(wrong)}" if wrong else ""
 
 
 def _seen(data: TrainingData, parameters: Any) -> ViewsSeen:
@@ -172,7 +168,7 @@ def _pair_claims(fitted: Any, seen: ViewsSeen, found: int) -> list[Claim]:
     rest = [K @ y - x * stored, K.T @ x - y * stored, x.T @ x - np.eye(found), y.T @ y - np.eye(found)]
     outside = [_outside(seen.x, fitted.x_rotations_[:, :found]), _outside(seen.y, fitted.y_rotations_[:, :found])]
     largest = [float(np.max(np.abs(part), initial=0.0)) for part in (*rest, *outside)]
-    disorder = int(np.sum(np.diff(stored) > seen.noise)) + int(np.sum(_first_signs(fitted.x_weights_[:, :found]) <= 0))
+    disorder = int(np.sum(np.diff(stored) > seen.noise)) + wrong_signs(fitted.x_weights_[:, :found], 1e-6)
     symmetric = SymmetricMatrix(K @ K.T)
     return [
         Claim("pairs", "largest residual of a pair of white scores", float(np.max(largest[:2])), seen.noise),
@@ -194,14 +190,6 @@ def _outside(view: WhiteView, rotations: Array) -> Array:
     """Return the part of each direction that the view has no spread in, in parts of its length."""
     left = rotations - view.directions @ (view.directions.T @ rotations)
     return np.asarray(left / np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY))
-
-
-def _first_signs(weights: Array) -> Array:
-    """Return for each column a number above 0 if one of its largest entries, equal up to rounding, is above 0."""
-    size = np.abs(weights)
-    return np.asarray(
-        np.where(size >= (1.0 - 1e-6) * size.max(axis=0, initial=0.0), weights, -1.0).max(axis=0, initial=-1.0)
-    )
 
 
 def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:

@@ -25,6 +25,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 1e-12
@@ -137,9 +138,12 @@ class ColumnCorrelations:
 
 def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
+    d = data.X.shape[1]
+    k = d if parameters.n_components is None else min(d, parameters.n_components)
+    also = {"loglike_": len(fitted.loglike_) == fitted.n_iter_ >= 1}
+    wrong = misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,))
+    if wrong:
+        return wrong
     with np.errstate(all="ignore"):  # noise that is none is told below
         seen = ColumnCorrelations.of(data, _posterior_map(fitted.components_, fitted.noise_variance_))
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
@@ -153,16 +157,6 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
             claims += [_equation_claim(seen, loadings, noise), _free_claim(seen, loadings, noise)]
             claims += _form_claims(fitted, parameters, seen)
     return Certificate("stationary", tuple(claims))
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    d = data.X.shape[1]
-    k = d if parameters.n_components is None else min(d, parameters.n_components)
-    if fitted.components_.shape != (k, d) or fitted.noise_variance_.shape != (d,) or fitted.mean_.shape != (d,):
-        return f"components_, noise_variance_ or mean_ are not of {k} factors and {d} columns"
-    if len(fitted.loglike_) != fitted.n_iter_ or fitted.n_iter_ < 1:
-        return "loglike_ has not one entry per iteration"
-    return ""
 
 
 def _likelihood_claims(

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import ClaimedDirections, GramOfRows, centering_loss, direction_claims
-from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
+from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import graded
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 SMALLEST = 1e-15
@@ -25,9 +26,11 @@ EVIDENCE = 1e-6
 def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     rows = GramOfRows.of(data, is_centered=True)
-    shape = _shape_fault(fitted, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    k, d = len(fitted.explained_variance_), data.X.shape[1]
+    shapes = {**dict.fromkeys(("singular_values_", "explained_variance_ratio_"), (k,)), "mean_": (d,)}
+    wrong = misshapen("exact", fitted, {"n_components_": fitted.n_components_ == k}, components_=(k, d), **shapes)
+    if wrong:
+        return wrong
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(
         squares,
@@ -53,14 +56,8 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         claims.append(_evidence_claim(fitted.n_components_, np.maximum(variances, 0.0), _count(data)))
     if hasattr(fitted, "scatter_"):
         apart = np.abs(fitted.scatter_ * rows.unit * rows.unit - rows.matrix).max(initial=0.0)
-        claims.append(
-            Claim(
-                "scatter",
-                "largest distance of scatter_ from that of the rows, in parts of the sum of its diagonal",
-                float(apart) / max(rows.trace, TINY),
-                found.noise,
-            )
-        )
+        said = "largest distance of scatter_ from that of the rows, in parts of the sum of its diagonal"
+        claims.append(Claim("scatter", said, float(apart) / max(rows.trace, TINY), found.noise))
     return graded("exact", claims)
 
 
@@ -100,18 +97,6 @@ def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> l
 def _count(data: TrainingData) -> float:
     """Return the number of rows, or the sum of their weights."""
     return float(data.X.shape[0] if data.weight is None else data.weight.sum())
-
-
-def _shape_fault(fitted: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    k, d = len(fitted.explained_variance_), data.X.shape[1]
-    if fitted.components_.shape != (k, d) or fitted.mean_.shape != (d,):
-        return "components_ or mean_ have not one entry per column"
-    if fitted.singular_values_.shape != (k,) or fitted.explained_variance_ratio_.shape != (k,):
-        return "singular_values_ or explained_variance_ratio_ have not one entry per component"
-    if fitted.n_components_ != k:
-        return f"{k} components, but n_components_ is {fitted.n_components_}"
-    return ""
 
 
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float) -> Claim:

@@ -14,9 +14,10 @@ from pellucid.proofs.decomposition.directions import (
     direction_claims,
     singular_values_claim,
 )
-from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
+from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit
 from pellucid.proofs.sampling import graded
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 DEFAULT_TRUNCATED = 2
@@ -33,9 +34,9 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     if parameters.n_components is None and parameters.kind not in ("full", "compact"):
         k = min(DEFAULT_TRUNCATED, n, d)
     n_left, n_right = (n, d) if is_full else (k, k)
-    shapes = fitted.U_.shape, fitted.singular_values_.shape, fitted.components_.shape
-    if shapes != ((n, n_left), (k,), (n_right, d)):
-        return Certificate("exact", (Claim("shape", f"not {n_left}, {k} and {n_right} vectors", 1.0, 0.0),))
+    wrong = misshapen("exact", fitted, U_=(n, n_left), singular_values_=(k,), components_=(n_right, d))
+    if wrong:
+        return wrong
     rows = GramOfRows.of(data, is_centered=False)
     values = fitted.singular_values_.astype(np.float64) * rows.unit
     V = fitted.components_.T.astype(np.float64)
@@ -88,18 +89,18 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     """Return the certificate, with everything computed again from the rows."""
     n, d = data.X.shape
     k = min(parameters.n_components, n)
-    one_each = (fitted.singular_values_, fitted.explained_variance_, fitted.explained_variance_ratio_)
-    if fitted.components_.shape != (k, d) or any(values.shape != (k,) for values in one_each):
-        return Certificate("exact", (Claim("shape", f"not {k} components of {d} columns", 1.0, 0.0),))
+    one_each = dict.fromkeys(("singular_values_", "explained_variance_", "explained_variance_ratio_"), (k,))
+    wrong = misshapen("exact", fitted, components_=(k, d), **one_each)
+    if wrong:
+        return wrong
     rows = GramOfRows.of(data, is_centered=False)
     V = fitted.components_.T.astype(np.float64)
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
-    is_factored = d <= FACTORED
     return graded(
         "exact",
         (
-            *direction_claims(rows, found, is_factored=is_factored),
+            *direction_claims(rows, found, is_factored=d <= FACTORED),
             singular_values_claim(fitted, rows, V),
             _variance_claim(fitted, data, V, found.noise),
         ),

@@ -86,6 +86,12 @@ def equation_errors(
     return np.concatenate(residuals), largest
 
 
+def rows_claim(stored: Any, given: Any) -> Claim:
+    """Return the claim that the rows kept for new ones are those of the data."""
+    wrong = rows_that_differ(stored, given)
+    return Claim("training rows", "rows of X_fit_ that are not those of the data", wrong, 0.0)
+
+
 def rows_that_differ(stored: Any, given: Any) -> float:
     """Return how many of the stored rows are not those that were given."""
     if stored.shape != given.shape or sparse.issparse(stored) != sparse.issparse(given):

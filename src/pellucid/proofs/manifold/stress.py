@@ -18,18 +18,21 @@ from scipy.spatial.distance import cdist
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import is_given
-from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim, rows_claim
+from pellucid.proofs.kernels.ridge_equations import rows_claim
+from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 
 def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, places = data.X.shape[0], fitted.embedding_
-    if places.ndim != 2 or len(places) != n or fitted.dissimilarity_matrix_.shape != (n, n):
-        shape = Claim("shape", "embedding_ or dissimilarity_matrix_ have not one row per training row", 1.0, 0.0)
-        return Certificate("stationary", (shape,))
+    also = {"embedding_": places.ndim == 2 and len(places) == n}
+    wrong = misshapen("stationary", fitted, also, dissimilarity_matrix_=(n, n))
+    if wrong:
+        return wrong
     # scikit-learn's older words: ``metric`` says whether distances are meant, ``dissimilarity`` which ones
     is_metric = bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
     metric = "euclidean" if isinstance(parameters.metric, bool) else parameters.metric
@@ -46,9 +49,9 @@ def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     r"""Return the certificate of a map with weights :math:`1/\delta` or :math:`1/\delta^2`, where rows are apart."""
     n, k = data.X.shape[0], parameters.n_components
-    if fitted.embedding_.shape != (n, k) or fitted.dissimilarity_matrix_.shape != (n, n):
-        shape = Claim("shape", f"embedding_ or dissimilarity_matrix_ are not those of {k} dimensions", 1.0, 0.0)
-        return Certificate("stationary", (shape,))
+    wrong = misshapen("stationary", fitted, embedding_=(n, k), dissimilarity_matrix_=(n, n))
+    if wrong:
+        return wrong
     between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
     is_apart = between > 0.0
     mean = float(between[is_apart].mean()) if is_apart.any() else 1.0  # a unit in which nothing overflows

@@ -27,9 +27,11 @@ from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.mixture.gaussian_components import (
     ROWS_AT_ONCE,
     GaussianComponents,
+    answer_claims,
     curvature_bound,
     divergence,
     largest_curvature,
+    never_fell_claim,
     next_components,
     posterior,
     step_sums,
@@ -81,10 +83,14 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
         curvature = _curvature_claim(model, data, about, floor, parameters.tol)
         return Certificate("stationary", (*claims, curvature), _report(model, about, floor))
     found = step_sums(data.X, weight, model)
+
+    def shares_of(rows: Array) -> Array:
+        return posterior(model.log_joint(np.asarray(data.X[rows], dtype=np.float64)))[1]
+
     own = (
         _inverse_claim(fitted, model, about, floor),
         _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
-        *([_answer_claim(fitted, model, data)] if hasattr(fitted, "responsibilities") else []),  # a file says none
+        *answer_claims(fitted, shares_of, len(data.X), 1e-8 + 8.0 * rounding_unit(data.X.dtype)),
     )
     if parameters.max_iter == 0:
         return Certificate("none", (moments[0], *own), ONLY_THE_START)
@@ -223,13 +229,9 @@ def _rise_claims(fitted: Any, now: float, parameters: Any, about: _DataMoments, 
     gain, fall = now - fitted.lower_bound_, fall_bound(parameters, about, floor)
     bound = parameters.tol + likelihood_bound(about, parameters.n_components)
     value = gain if gain >= 0.0 else -gain * bound / fall  # a fall in units of what it may be
-    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
-    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
-    falls = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
-    said = "largest fall of the lower bound from one step to the next"
     return (
         Claim("gain", "rise of the mean log likelihood by the last step", float(value), bound, NOT_CONVERGED),
-        Claim("never fell", said, falls, fall, "Lower reg_covar, or scale X."),
+        never_fell_claim(fitted, fall, "Lower reg_covar, or scale X."),
     )
 
 
@@ -255,17 +257,6 @@ def _curvature_claim(
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."
     return Claim("curvature", said, value, curvature_bound(tol, len(some), n), remedy)
-
-
-def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) -> Claim:
-    """Return the claim that the model answers with the responsibilities of its stored parameters, which add up to 1."""
-    said = np.asarray(fitted.responsibilities, dtype=np.float64)
-    _, wanted = posterior(model.log_joint(np.asarray(data.X[fitted.asked], dtype=np.float64)))
-    same = said.shape == wanted.shape
-    error = np.max([np.max(np.abs(said - wanted)), np.max(np.abs(said.sum(axis=1) - 1.0))]) if same else math.inf
-    bound = 1e-8 + 8.0 * rounding_unit(data.X.dtype)
-    checked = f"{len(fitted.asked):,} of {len(data.X):,} rows"
-    return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
 
 
 def answers_of_components(model: Any, data: TrainingData) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from pellucid.proofs.mixture.gaussian_components import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, draws, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 2048
@@ -39,12 +40,14 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     """Return the certificate from the data and the fitted attributes alone."""
     centers, weight, beta = fitted.cluster_centers_, data.weights, float(parameters.beta)
     k, n = parameters.n_clusters, data.X.shape[0]
-    labels = fitted.labels_ if data.kept is None else fitted.labels_[data.kept]
-    shapes = centers.shape == (k, data.X.shape[1]) and fitted.cluster_sizes_.shape == (k,)
-    ignored = data.kept is None or (np.delete(fitted.labels_, data.kept) == -1).all()
-    if not shapes or labels.shape != (n,) or len(fitted.labels_) != data.n_given or not ignored:
-        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    shapes = {"cluster_centers_": (k, data.X.shape[1]), "cluster_sizes_": (k,), "labels_": (data.n_given,)}
+    wrong = misshapen("stationary", fitted, **shapes)
+    if wrong:
+        return wrong
+    counted = data.given_rows(np.arange(n))
+    labels, without = fitted.labels_[counted], np.delete(fitted.labels_, counted)
     log_sum, sizes, moves, strays = _one_step(data.X, weight, centers, beta, labels)
+    strays += int(np.sum(without != -1))
     found = log_sum / float(weight.sum())
     spread = _Spread(data.X, weight, beta)
     step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
@@ -57,7 +60,9 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
         "stationary",
         (
             *_shared_claims(fitted, found, parameters, spread),
-            Claim("assignment", "rows whose label is not their nearest center", float(strays), 0.0),
+            Claim(
+                "assignment", "rows whose label is not their nearest center", strays + float(np.sum(without != -1)), 0.0
+            ),
             Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             _curvature_claim(data, centers, beta, parameters.tol, CURVED_AT_FIT if is_fitting() else CURVED),
@@ -140,13 +145,8 @@ def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float
     value = largest_growth(step, draws().standard_normal((centers.size, min(DIRECTIONS, centers.size))), STEPS)
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
-    return Claim(
-        "curvature",
-        said,
-        value,
-        curvature_bound(tol, len(some), n),
-        "The fit may have ended at a saddle: try another start.",
-    )
+    return Claim("curvature", said, value, curvature_bound(tol, len(some), n),
+                 "The fit may have ended at a saddle: try another start.")  # fmt: skip
 
 
 PROVES = {"SoftKMeans": prove_soft_kmeans}

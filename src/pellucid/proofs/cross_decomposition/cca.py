@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, missed_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
@@ -140,12 +140,8 @@ def _unit_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
     scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
     away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
-    return Claim(
-        "units",
-        "distance of means and units from those of the columns, in units",
-        float(away),
-        RESIDUAL + 16 * seen.rounding,
-    )
+    return Claim("units", "distance of means and units from those of the columns, in units", float(away),
+                 RESIDUAL + 16 * seen.rounding)  # fmt: skip
 
 
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -> Claim:
@@ -167,14 +163,14 @@ def _pair_claims(fitted: Any, seen: ViewsSeen, found: int) -> list[Claim]:
     stored = fitted.correlations_[:found]
     rest = [K @ y - x * stored, K.T @ x - y * stored, x.T @ x - np.eye(found), y.T @ y - np.eye(found)]
     outside = [_outside(seen.x, fitted.x_rotations_[:, :found]), _outside(seen.y, fitted.y_rotations_[:, :found])]
-    largest = [float(np.max(np.abs(part), initial=0.0)) for part in (*rest, *outside)]
+    sizes = [largest(part) for part in (*rest, *outside)]
     disorder = int(np.sum(np.diff(stored) > seen.noise)) + wrong_signs(fitted.x_weights_[:, :found], 1e-6)
     symmetric = SymmetricMatrix(K @ K.T)
     return [
-        Claim("pairs", "largest residual of a pair of white scores", float(np.max(largest[:2])), seen.noise),
+        Claim("pairs", "largest residual of a pair of white scores", float(np.max(sizes[:2])), seen.noise),
         Claim("uncorrelated", "largest correlation of two scores of one view, or distance from length 1",
-              float(np.max(largest[2:4])), seen.noise),
-        Claim("row space", "largest part of a direction that no row has", float(np.max(largest[4:])), seen.noise),
+              float(np.max(sizes[2:4])), seen.noise),
+        Claim("row space", "largest part of a direction that no row has", float(np.max(sizes[4:])), seen.noise),
         Claim("order", "correlations out of order, or weights of the other sign", float(disorder), 0.0),
         missed_claim(symmetric, stored**2, x, noise=4 * seen.noise, wants_all=False, is_positive=True),
     ]  # fmt: skip
@@ -209,19 +205,16 @@ def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
             np.max(np.abs(np.tril(triangle) - np.eye(found)), initial=0.0),
             np.max(np.abs(rotations @ np.triu(triangle) - weights) / length.max(initial=TINY), initial=0.0),
         ]
-    return Claim(
-        "weights and loadings",
-        "largest residual of the equations of weights and loadings, in parts of a column",
-        float(np.max(worst)),
-        min(16 * seen.noise, WORST),
-    )
+    return Claim("weights and loadings",
+                 "largest residual of the equations of weights and loadings, in parts of a column",
+                 float(np.max(worst)), min(16 * seen.noise, WORST))  # fmt: skip
 
 
 def _coefficient_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     x_scale, y_scale = seen.scale[: seen.p], seen.scale[seen.p :]
     wanted = fitted.y_loadings_ @ fitted.x_rotations_.T
     away = np.abs(fitted.coef_ / y_scale[:, None] * x_scale - wanted)
-    size = max(float(np.abs(wanted).max(initial=0.0)), TINY)
+    size = max(largest(wanted), TINY)
     said = "distance of coef_ from rotations of X times loadings of y, in parts of the largest"
     return Claim("coefficients", said, float(np.max(away)) / size, seen.noise)
 

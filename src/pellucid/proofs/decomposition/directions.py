@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.matrices.eigenpairs import Symmetric, missed_claim, turned_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
@@ -149,13 +149,13 @@ class ClaimedDirections:
 
 def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factored: bool) -> list[Claim]:
     """Return the claims about directions; ``is_factored`` allows a Cholesky factor of the matrix of the products."""
-    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
+    level = max(largest(found.squares), products.least_norm)
     with np.errstate(over="ignore", invalid="ignore"):
         image = products.times(found.vectors)
         residual = np.sum(((image - found.vectors * found.squares) / level) ** 2, axis=0).max(initial=0.0)
         angles = np.abs(found.vectors.T @ found.vectors - np.eye(len(found.squares))).max(initial=0.0)
         between = found.vectors.T @ image
-    slack = 4 * float(np.finfo(found.dtype).eps) * float(np.abs(found.squares).max(initial=0.0))
+    slack = 4 * float(np.finfo(found.dtype).eps) * largest(found.squares)
     disorder = int(np.sum(np.diff(found.squares) > slack)) + int(np.sum(found.squares < 0.0))
     disorder += wrong_signs(found.vectors, 1e-9 + rounding_unit(found.dtype))
     missed = Claim("missed", "no direction was asked for", 0.0, 0.0)
@@ -180,11 +180,9 @@ def singular_values_claim(fitted: Any, rows: GramOfRows, V: Array) -> Claim:
     """Return the claim that the singular values are the lengths of the images, 0 where these are rounding."""
     lengths = np.sqrt(rows.image_squares(V)[:-1])
     values = fitted.singular_values_.astype(np.float64) * rows.unit
-    largest = max(float(lengths.max(initial=0.0)), np.sqrt(rows.least_norm))
-    is_zero = (values == 0.0) & (lengths <= ZERO * largest)
-    return Claim(
-        "singular values",
-        "largest distance of a singular value from the length of its image, in parts of the largest",
-        float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / largest,
-        2 * rounding_unit(rows.data.X.dtype),
-    )
+    level = max(float(lengths.max(initial=0.0)), np.sqrt(rows.least_norm))
+    is_zero = (values == 0.0) & (lengths <= ZERO * level)
+    return Claim("singular values",
+                 "largest distance of a singular value from the length of its image, in parts of the largest",
+                 float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / level,
+                 2 * rounding_unit(rows.data.X.dtype))  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import ProofKernel, gamma_value, kernel_diagonal, kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_claim
@@ -49,7 +49,7 @@ def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
     matrix = SymmetricMatrix(centered)
     noise = _noise(matrix, diagonal, float(parameters.tol))
-    level = max(float(np.abs(values).max(initial=0.0)), matrix.least_norm)
+    level = max(largest(values), matrix.least_norm)
     disorder = int(np.sum(np.diff(values) > 0) + np.sum(values <= 0 if may_be_fewer else values < 0))
     rounding = 4 * (noise - RESIDUAL) + 8 * sum_error(n)
     claims += [
@@ -82,13 +82,10 @@ def _centered(kernel: ProofKernel, X: Any) -> tuple[Array, Array, Array]:
 
 
 def _means_claim(stored: Array, means: Array, diagonal: Array) -> Claim:
-    size = max(float(np.abs(diagonal).max(initial=0.0)), float(np.abs(means).max(initial=0.0)), TINY)
-    return Claim(
-        "means",
-        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
-        float(np.max(np.abs(stored - means), initial=0.0)) / size,
-        RESIDUAL,
-    )
+    size = max(largest(diagonal), largest(means), TINY)
+    return Claim("means",
+                 "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
+                 largest(stored - means) / size, RESIDUAL)  # fmt: skip
 
 
 def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
@@ -98,25 +95,21 @@ def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     of about the root of n times their size.
     """
     n = len(centered.matrix)
-    lost = EPSILON * float(np.abs(diagonal).max(initial=0.0)) * np.sqrt(n)
+    lost = EPSILON * largest(diagonal) * np.sqrt(n)
     return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
 
 
 def _inverse_claims(fitted: Any, kernel: ProofKernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
     """Return claims about the ridge regression of the rows on their projections."""
     projected = fitted.eigenvectors_ * np.sqrt(np.maximum(fitted.eigenvalues_, 0.0))
-    apart = float(np.max(np.abs(fitted.X_transformed_fit_ - projected), initial=0.0))
-    size = max(float(np.abs(projected).max(initial=0.0)), TINY)
+    apart = largest(fitted.X_transformed_fit_ - projected)
+    size = max(largest(projected), TINY)
     rows_on_projections = TrainingData(projected, data.X, given=(projected, data.X, None))
     return [
-        Claim(
-            "projections",
-            "distance of X_transformed_fit_ from the projections, in parts of the largest",
-            apart / size,
-            RESIDUAL,
-        ),
+        Claim("projections", "distance of X_transformed_fit_ from the projections, in parts of the largest",
+              apart / size, RESIDUAL),
         *equation_claims(kernel, parameters.alpha, rows_on_projections, fitted.dual_coef_, rows),
-    ]
+    ]  # fmt: skip
 
 
 PROVES = {"KernelPCA": prove_kernel_pca}

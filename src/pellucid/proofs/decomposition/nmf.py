@@ -175,13 +175,10 @@ def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> C
 def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
     gains = _gains(W.T, H @ H.T, _products(problem.X, W, H).T, problem.on_weights)
     gains += _gains(H, W.T @ W, _products(problem.X.T, H.T, W.T).T, problem.on_components)
-    return Claim(
-        "stationary",
-        "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
-        float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
-        max(float(parameters.tol), _least_residual(dtype)),
-        _remedy(parameters),
-    )
+    return Claim("stationary",
+                 "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
+                 float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
+                 max(float(parameters.tol), _least_residual(dtype)), _remedy(parameters))  # fmt: skip
 
 
 def _products(X: Any, W: Array, H: Array) -> Array:

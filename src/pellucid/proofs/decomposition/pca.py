@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.proofs.arrays import largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import ClaimedDirections, GramOfRows, centering_loss, direction_claims
 from pellucid.proofs.matrices.eigenpairs import FACTORED
@@ -39,18 +40,16 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         float(parameters.tol),
         centering_loss(data.X, rows.unit * rows.mean, _count(data), rows.least_norm),
     )
-    size = float(np.abs(rows.mean).max(initial=0.0)) + np.sqrt(rows.trace / _count(data)) / rows.unit
+    size = largest(rows.mean) + np.sqrt(rows.trace / _count(data)) / rows.unit
     claims = [
-        Claim(
-            "mean",
-            "largest distance of mean_ from the mean of a column, in parts of the largest mean and the spread",
-            float(np.max(np.abs(fitted.mean_ - rows.mean), initial=0.0)) / max(size, TINY),
-            rounding_unit(data.X.dtype),
-        ),
+        Claim("mean",
+              "largest distance of mean_ from the mean of a column, in parts of the largest mean and the spread",
+              largest(fitted.mean_ - rows.mean) / max(size, TINY),
+              rounding_unit(data.X.dtype)),
         *direction_claims(rows, found, is_factored=data.X.shape[1] <= FACTORED),
         *_record_claims(fitted, rows, found),
         _count_claim(fitted, parameters, data, found.noise),
-    ]
+    ]  # fmt: skip
     if parameters.n_components == "mle":
         variances = np.linalg.eigvalsh(rows.matrix)[::-1] / (_count(data) - 1.0) / rows.unit / rows.unit
         claims.append(_evidence_claim(fitted.n_components_, np.maximum(variances, 0.0), _count(data)))
@@ -76,22 +75,17 @@ def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> l
     # the sum of the squares left out was, perhaps, the difference of two sums
     of_sums = sum_error(len(found.vectors)) + 2 * rounding_unit(rows.data.X.dtype) + found.lost + found.tol
     return [
-        Claim(
-            "shares",
-            "variances and ratios that do not follow from the singular values, in parts of the largest square",
-            float(np.max(apart)),
-            allowed + (n - 1.0) * rows.subnormal_loss(level),
-        ),
-        Claim(
-            "noise",
-            "distance of noise_variance_ from what the components leave out, in parts of the sum of all squares",
-            abs(noise - rest) / max(rows.trace, TINY),
-            of_sums + n * rows.subnormal_loss(level) if k < most else 0.0,
-        ),
+        Claim("shares",
+              "variances and ratios that do not follow from the singular values, in parts of the largest square",
+              float(np.max(apart)), allowed + (n - 1.0) * rows.subnormal_loss(level)),
+        Claim("noise",
+              "distance of noise_variance_ from what the components leave out, in parts of the sum of all squares",
+              abs(noise - rest) / max(rows.trace, TINY),
+              of_sums + n * rows.subnormal_loss(level) if k < most else 0.0),
         Claim(
             "rows", "distance of n_samples_ from the sum of the weights", abs(float(fitted.n_samples_) - n), 1e-9 * n
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _count(data: TrainingData) -> float:
@@ -112,12 +106,10 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float)
     held = np.concatenate([[0.0], np.cumsum(fitted.explained_variance_ratio_, dtype=np.float64)])
     share = float(parameters.n_components)
     too_few = share - held[-1] if k < min(shape) else 0.0
-    return Claim(
-        "components",
-        "share of the variance that the components lack, or that one fewer would have held too much",
-        float(max(too_few, held[max(k - 1, 0)] - share)),
-        max(noise, rounding_unit(data.X.dtype)),
-    )
+    return Claim("components",
+                 "share of the variance that the components lack, or that one fewer would have held too much",
+                 float(max(too_few, held[max(k - 1, 0)] - share)),
+                 max(noise, rounding_unit(data.X.dtype)))  # fmt: skip
 
 
 def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
@@ -125,12 +117,9 @@ def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
     best = float(evidence.max(initial=-np.inf))
     own = float(evidence[k - 1]) if 1 <= k <= len(evidence) else (best if not len(evidence) else -np.inf)
     lacking = 0.0 if own == best else best - own
-    return Claim(
-        "evidence",
-        "Minka's evidence that another number of components has more than this one, in parts of the largest",
-        lacking / max(abs(best), TINY) if np.isfinite(lacking) else float("inf"),
-        EVIDENCE,
-    )
+    return Claim("evidence",
+                 "Minka's evidence that another number of components has more than this one, in parts of the largest",
+                 lacking / max(abs(best), TINY) if np.isfinite(lacking) else float("inf"), EVIDENCE)  # fmt: skip
 
 
 def _minka_evidence(spectrum: Any, k: int, n_rows: float) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import (
     ClaimedDirections,
@@ -48,14 +48,11 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
             *direction_claims(rows, found, is_factored=d <= FACTORED),
             singular_values_claim(fitted, rows, V[:, :k]),
             *_left_claims(rows, fitted.U_.astype(np.float64), values, V, is_whole=k == min(n, d)),
-            Claim(
-                "energy",
-                "distance of energy_ from the sum of all squares, in parts of it",
-                abs(fitted.energy_ * rows.unit * rows.unit - rows.trace) / max(rows.trace, TINY),
-                found.noise + rows.subnormal_loss(rows.trace),
-            ),
+            Claim("energy", "distance of energy_ from the sum of all squares, in parts of it",
+                  abs(fitted.energy_ * rows.unit * rows.unit - rows.trace) / max(rows.trace, TINY),
+                  found.noise + rows.subnormal_loss(rows.trace)),
         ),
-    )
+    )  # fmt: skip
 
 
 def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whole: bool) -> list[Claim]:
@@ -64,25 +61,17 @@ def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whol
     Vectors found without the others are as right as their squares are: a small value counts for less.
     """
     unit = rounding_unit(rows.data.X.dtype)
-    largest = max(float(values.max(initial=0.0)), np.sqrt(rows.least_norm))
+    level = max(float(values.max(initial=0.0)), np.sqrt(rows.least_norm))
     image = np.asarray((rows.data.X * rows.unit) @ V[:, : len(values)], dtype=np.float64)
-    rest = np.linalg.norm(image - U[:, : len(values)] * values, axis=0) / largest
+    rest = np.linalg.norm(image - U[:, : len(values)] * values, axis=0) / level
     if not is_whole:
-        rest = rest * (values / largest)
+        rest = rest * (values / level)
     return [
-        Claim(
-            "left vectors",
-            "longest residual of A v - s u, in parts of the largest singular value",
-            float(rest.max(initial=0.0)),
-            max(LEFT, 4 * unit),
-        ),
-        Claim(
-            "left angles",
-            "largest product of two left vectors, or distance of one from length 1",
-            float(np.abs(U.T @ U - np.eye(U.shape[1])).max(initial=0.0)),
-            max(1e-9, 2 * unit),
-        ),
-    ]
+        Claim("left vectors", "longest residual of A v - s u, in parts of the largest singular value",
+              float(rest.max(initial=0.0)), max(LEFT, 4 * unit)),
+        Claim("left angles", "largest product of two left vectors, or distance of one from length 1",
+              largest(U.T @ U - np.eye(U.shape[1])), max(1e-9, 2 * unit)),
+    ]  # fmt: skip
 
 
 def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -117,12 +106,9 @@ def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Cl
         np.abs(fitted.explained_variance_ * centered.unit * centered.unit - variances).max(initial=0.0) / of_all,
         np.abs(fitted.explained_variance_ratio_ - variances / of_all).max(initial=0.0),
     )
-    return Claim(
-        "variances",
-        "largest distance of a variance from that of the projections, in parts of that of all columns",
-        float(apart),
-        noise + centered.subnormal_loss(of_all),
-    )
+    return Claim("variances",
+                 "largest distance of a variance from that of the projections, in parts of that of all columns",
+                 float(apart), noise + centered.subnormal_loss(of_all))  # fmt: skip
 
 
 PROVES = {"SVD": prove_svd, "TruncatedSVD": prove_truncated_svd}

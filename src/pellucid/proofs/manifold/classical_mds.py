@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, is_given, named_metric
 from pellucid.proofs.kernels.ridge_equations import rows_claim, rows_that_differ
@@ -82,13 +82,10 @@ def all_distances(metric: Any, metric_params: Any, X: Array, stored: Array) -> A
 def distances_claim(stored: Array, between: Array) -> Claim:
     """Return the claim that the stored distances are those of the data."""
     with np.errstate(over="ignore", invalid="ignore"):
-        apart = float(np.max(np.abs(stored - between), initial=0.0))
-    return Claim(
-        "distances",
-        "largest difference of a stored distance from that of the data, in parts of the largest",
-        apart / max(float(between.max(initial=0.0)), TINY),
-        SAME,
-    )
+        apart = largest(stored - between)
+    return Claim("distances",
+                 "largest difference of a stored distance from that of the data, in parts of the largest",
+                 apart / max(float(between.max(initial=0.0)), TINY), SAME)  # fmt: skip
 
 
 def unit_for(size: float) -> float:
@@ -124,7 +121,7 @@ class RowsAboutMean(ProductsOfRows):
         """Return the products of rows about their mean."""
         centered = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
         centered -= centered.mean(axis=0)  # that of rows far from 0 was rounded, and would be an axis of its own
-        unit = unit_for(float(np.abs(centered).max(initial=0.0)))
+        unit = unit_for(largest(centered))
         centered *= unit
         squares = np.einsum("ij,ij->i", centered, centered)
         return cls(centered, squares + squares.mean(), unit)
@@ -147,12 +144,9 @@ def means_claim(stored: Array, products: ProductsAboutMean | RowsAboutMean) -> C
     means = products.means
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(np.asarray(stored, dtype=np.float64) * products.unit * products.unit - means)
-    return Claim(
-        "means",
-        "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
-        float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY),
-        RESIDUAL,
-    )
+    return Claim("means",
+                 "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
+                 float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY), RESIDUAL)  # fmt: skip
 
 
 PROVES = {"ClassicalMDS": prove_classical_mds}

@@ -76,13 +76,10 @@ def link_claims(graph: Any, parameters: Any, X: Any) -> list[Claim]:
         wrong += one
         extra += more
     claims = [
-        Claim(
-            "links",
-            f"entries of {len(rows):,} rows of the graph that are not as the data say" + at_most_wrong(len(rows), n),
-            wrong,
-            0.0,
-        )
-    ]
+        Claim("links",
+              f"entries of {len(rows):,} rows of the graph that are not as the data say" + at_most_wrong(len(rows), n),
+              wrong, 0.0)
+    ]  # fmt: skip
     if is_fitting():
         return claims
     statement = "links that are not with neighbors and do not join two parts by their closest rows"

@@ -114,13 +114,9 @@ def _missed_claim(M: Any, values: Array, margin: float) -> Claim:
     """Return the claim that no more eigenvalues are below the largest one found than were found."""
     level = float(values[-1]) - 2.0 * margin
     known = int(np.sum(values < level))
-    return Claim(
-        "missed",
-        "eigenvalues below the largest one found that were not found, counted by the signs of pivots",
-        float(abs(_count_below(M, level) - known)),
-        0.0,
-        "Use eigen_solver='dense'.",
-    )
+    return Claim("missed",
+                 "eigenvalues below the largest one found that were not found, counted by the signs of pivots",
+                 float(abs(_count_below(M, level) - known)), 0.0, "Use eigen_solver='dense'.")  # fmt: skip
 
 
 def _count_below(M: Any, level: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import dense
+from pellucid.proofs.arrays import dense, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import rows_claim
@@ -55,7 +55,7 @@ def _vector_claims(fitted: Any, parameters: Any) -> list[Claim]:
     trivial = np.where(links > 0.0, roots, 0.0)  # rows without links have no part in it
     trivial = trivial / max(float(np.linalg.norm(trivial)), TINY)
     if not trivial.any():
-        left = float(np.max(np.abs(places), initial=0.0)) + float(np.max(fitted.eigenvalues_, initial=0.0))
+        left = largest(places) + float(np.max(fitted.eigenvalues_, initial=0.0))
         return [Claim("no links", "largest place or eigenvalue where nothing is linked", left, 0.0)]
     stored = fitted.embedding_.dtype
     rounding = 0.0 if stored == np.float64 else rounding_unit(stored)

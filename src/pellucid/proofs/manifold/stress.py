@@ -15,7 +15,7 @@ from scipy.linalg import solve
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import is_given
 from pellucid.proofs.kernels.ridge_equations import rows_claim
@@ -97,14 +97,10 @@ def stress_claims(
         off = abs(stored - stress) / max(stress, 1e3 * EPSILON * size)
     return [
         Claim("stress", "difference of the stored stress from that of the places, as a part of it", off, 1e-9),
-        Claim(
-            "stationary",
-            "what one more step would lower the stress by at least, in parts of the weighted squared distances",
-            moved / size,
-            eps + 8 * sum_error(len(places)),
-            remedy,
-        ),
-    ]
+        Claim("stationary",
+              "what one more step would lower the stress by at least, in parts of the weighted squared distances",
+              moved / size, eps + 8 * sum_error(len(places)), remedy),
+    ]  # fmt: skip
 
 
 def orientation_claim(places: Array, rounding: float = 0.0) -> Claim:
@@ -113,7 +109,7 @@ def orientation_claim(places: Array, rounding: float = 0.0) -> Claim:
     ``rounding`` is the relative error of places that are stored with fewer digits.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        size = max(float(np.max(np.abs(places), initial=0.0)), TINY)
+        size = max(largest(places), TINY)
         unit = places / size
         products = unit.T @ unit
         spreads = products.diagonal()

@@ -120,14 +120,11 @@ def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) 
             float(np.max(of_perplexity)),
             1e-8,
         ),
-        Claim(
-            "affinities",
-            f"{looked_at}, largest difference of an affinity from that of the distances, in parts of it{seen}",
-            float(np.max(of_affinities)),
-            1e-6,
-        ),
+        Claim("affinities",
+              f"{looked_at}, largest difference of an affinity from that of the distances, in parts of it{seen}",
+              float(np.max(of_affinities)), 1e-6),
         Claim("meaning", "learning_rate_ that is not what the parameters mean", wrong, 0.0),
-    ]
+    ]  # fmt: skip
 
 
 def _distances(parameters: Any, X: Any, rows: Array) -> Iterator[tuple[Array, Array]]:
@@ -201,14 +198,11 @@ def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
             gain = max(seen.divergence - _look(joint, places - length * seen.step, rows).divergence for length in STEPS)
     some = "" if len(rows) == n else f" (pairs of {len(rows):,} rows, at {CONFIDENCE})"
     claims = [
-        Claim(
-            "divergence",
-            f"difference of kl_divergence_ from the divergence of affinities and places{some}",
-            abs(float(fitted.kl_divergence_) - seen.divergence) + margin,
-            32 * sum_error(n) * (1.0 + float(np.log(n))) if len(rows) == n else UNSURE,
-        ),
+        Claim("divergence", f"difference of kl_divergence_ from the divergence of affinities and places{some}",
+              abs(float(fitted.kl_divergence_) - seen.divergence) + margin,
+              32 * sum_error(n) * (1.0 + float(np.log(n))) if len(rows) == n else UNSURE),
         _gradient_claim(seen.gradient + margin, some),
-    ]
+    ]  # fmt: skip
     if len(rows) == n:
         statement = "what the best of some steps along the gradient lowers the divergence by, in parts of it"
         relative = gain / max(seen.divergence, 1e-3)
@@ -217,13 +211,9 @@ def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
 
 
 def _gradient_claim(value: float, some: str) -> Claim:
-    return Claim(
-        "gradient",
-        f"norm of the gradient of the divergence, in parts of that of the attraction alone{some}",
-        value,
-        UNSURE if some else STATIONARY,
-        "Raise max_iter, or lower angle.",
-    )
+    return Claim("gradient",
+                 f"norm of the gradient of the divergence, in parts of that of the attraction alone{some}", value,
+                 UNSURE if some else STATIONARY, "Raise max_iter, or lower angle.")  # fmt: skip
 
 
 def _joint(neighbors: Array, affinities: Array) -> Any:

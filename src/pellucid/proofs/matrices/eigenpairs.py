@@ -23,7 +23,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh_tridiagonal, lapack
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import MISSED, draws, is_fitting
@@ -84,8 +84,8 @@ class SymmetricMatrix:
     @cached_property
     def least_norm(self) -> float:
         """What the largest eigenvalue is at least, in size: the root of the mean square, or the largest diagonal."""
-        largest = float(np.abs(self.matrix.diagonal()).max(initial=0.0))
-        return max(largest, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
+        diagonal = largest(self.matrix.diagonal())
+        return max(diagonal, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ def missed_claim(
     if is_positive and left <= floor:
         return Claim("missed", f"{statement}, from the trace", max(left, 0.0) / floor, 1.0)
     if isinstance(symmetric, ProductsOfRows) and min(symmetric.rows.shape) <= (SHORT_AT_FIT if is_fit else FACTORED):
-        largest = symmetric.largest(k + 1)  # each may be as large as the one found in its place
-        is_missed = largest > np.append(values, smallest) + (floor - smallest)
-        missed = max(float(np.max(np.where(is_missed, largest, largest[-1]))), 0.0)
+        top = symmetric.largest(k + 1)  # each may be as large as the one found in its place
+        is_missed = top > np.append(values, smallest) + (floor - smallest)
+        missed = max(float(np.max(np.where(is_missed, top, top[-1]))), 0.0)
         return Claim("missed", f"{statement}, from all eigenvalues of the shorter side", missed / floor, 1.0)
     if not is_fit and n <= FACTORED and hasattr(symmetric, "matrix"):
         excess = _excess_by_factor(symmetric, values, vectors, floor)
@@ -202,20 +202,11 @@ def eigenpair_claims(
         residual = float(np.max(np.sqrt(np.sum(rest**2, axis=0)), initial=0.0))
         product = vectors.T @ vectors - np.eye(len(values))
     return [
-        Claim(
-            "eigenvectors",
-            "longest residual of an eigenvector, in parts of the largest eigenvalue",
-            residual,
-            noise,
-            remedy,
-        ),
-        Claim(
-            "orthogonality",
-            "largest product of two eigenvectors, or distance of one from length 1",
-            float(np.max(np.abs(product), initial=0.0)),
-            max(1e-9, sum_error(len(vectors)), noise),
-        ),
-    ]
+        Claim("eigenvectors", "longest residual of an eigenvector, in parts of the largest eigenvalue", residual,
+              noise, remedy),
+        Claim("orthogonality", "largest product of two eigenvectors, or distance of one from length 1",
+              largest(product), max(1e-9, sum_error(len(vectors)), noise)),
+    ]  # fmt: skip
 
 
 def leading_claims(
@@ -273,8 +264,8 @@ def wrong_signs(vectors: Array, nearly: float = 1e-9) -> int:
     """Return how many vectors have a first of their largest entries that is not above 0; equal up to ``nearly``."""
     size = np.abs(vectors)
     is_largest = size >= (1.0 - nearly) * size.max(axis=0, initial=0.0)  # nowhere, where an entry is NaN
-    largest = np.where(is_largest, vectors, -np.inf)
+    candidates = np.where(is_largest, vectors, -np.inf)
     if nearly > 1e-9:  # rounding may have changed which is the first: one of them must be above 0
-        return int(np.sum(~(largest.max(axis=0, initial=-np.inf) > 0.0)))
-    first = largest[np.argmax(is_largest, axis=0), np.arange(vectors.shape[1])]
+        return int(np.sum(~(candidates.max(axis=0, initial=-np.inf) > 0.0)))
+    first = candidates[np.argmax(is_largest, axis=0), np.arange(vectors.shape[1])]
     return int(np.sum(~(first > 0.0)))

@@ -39,6 +39,7 @@ from pellucid.proofs.mixture.gaussian_components import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 2.0**-33
@@ -49,8 +50,8 @@ LIKELIHOOD_ROUNDING = 1e-10
 """Relative rounding of a log likelihood, whose terms are lengths of rows in narrow components."""
 CONDITION = 1e10
 """Covariances with a larger condition are not inverted well enough to be certified."""
-LOOKED_AT, CURVED, CURVED_AT_FIT = 1000, 20_000, 1000
-"""Rows of which the answers are checked, and rows of which the curvature is taken by verify and at a fit."""
+CURVED, CURVED_AT_FIT = 20_000, 1000
+"""Rows of which the curvature is taken by verify and at a fit."""
 DIRECTIONS, FEW_DIRECTIONS = (3, 5), (2, 3)
 """Directions of the subspace and steps of EM applied to it; few at a fit, where the look should cost little."""
 NOT_CONVERGED = (
@@ -69,9 +70,13 @@ def variance_floor(reg_covar: float, variances: Array) -> Array:
 
 def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    model = _components(fitted, parameters, data.X.shape[1])
-    if model is None:
-        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    k, d, kind = parameters.n_components, data.X.shape[1], parameters.covariance_type
+    shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+    spreads = dict.fromkeys(("covariances_", "precisions_cholesky_", "precisions_"), shape)
+    wrong = misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads)
+    if wrong:
+        return wrong
+    model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
     weight = data.weights
     about = _moments_of_data(data.X, weight, model.has_matrices and not is_fitting())
     floor = variance_floor(parameters.reg_covar, about.variances)
@@ -146,18 +151,6 @@ def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoment
                 reach = np.max([reach, rows.max(axis=0), -rows.min(axis=0)], axis=0)
         center = center + shift / total
     return _DataMoments(len(X), center, spread / total, reach)
-
-
-def _components(fitted: Any, parameters: Any, d: int) -> GaussianComponents | None:
-    """Return the stored components, written out; None where their shapes are not those of a fit."""
-    k, kind = parameters.n_components, parameters.covariance_type
-    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-    wanted = {"weights_": (k,), "means_": (k, d), "covariances_": shape, "precisions_cholesky_": shape}
-    if any(np.shape(getattr(fitted, name)) != size for name, size in wanted.items()):
-        return None
-    if np.shape(fitted.precisions_) != shape:
-        return None
-    return written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
 
 
 def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Any) -> list[Claim]:
@@ -257,12 +250,6 @@ def _curvature_claim(
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."
     return Claim("curvature", said, value, curvature_bound(tol, len(some), n), remedy)
-
-
-def answers_of_components(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what the model says about some rows."""
-    asked = drawn(len(data.X), LOOKED_AT)
-    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}
 
 
 def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str:

@@ -28,12 +28,10 @@ from pellucid.proofs.probability.densities import (
 )
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
 LIKELIHOOD_ROUNDING = 1e-12
 SCORE_ROUNDING = 1e-6
-LOOKED_AT = 1000
 NOT_CONVERGED = "Raise max_iter or tol, or try another start."
 
 
@@ -155,12 +153,6 @@ def _gaussian_score(density: Any, values: Array, share: Array, weight: Array, sm
 
 def _number(value: float) -> float:
     return math.inf if math.isnan(value) else value
-
-
-def answers_of_densities(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what the model says about some rows."""
-    asked = drawn(data.X.shape[0], LOOKED_AT)
-    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])[1]}
 
 
 PROVES = {"Mixture": prove_mixture}

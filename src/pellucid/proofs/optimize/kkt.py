@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 
@@ -72,15 +72,15 @@ def _residuals(problem: GivenConstraints, x: Array, lam: Array, nu: Array) -> _R
     J_a, J_c = problem.a_jacobian(x), problem.c_jacobian(x)
     slope = gradient + J_c.T @ lam + J_a.T @ nu
     forces = (np.abs(gradient), np.abs(J_c.T) @ np.abs(lam), np.abs(J_a.T) @ np.abs(nu))
-    force = max(1.0, *(_largest(part) for part in forces))
+    force = max(1.0, *(largest(part) for part in forces))
     reach = max(1.0, float(np.linalg.norm(x)))
     violations = np.concatenate([np.abs(a) / _pull(J_a), np.maximum(c, 0.0) / _pull(J_c)])
     pushed = np.maximum(-lam, 0.0) * _pull(J_c)
     return _Residuals(
-        stationarity=_largest(slope) / force,
-        primal=_largest(violations),
-        dual=_largest(pushed) / force,
-        complementarity=_largest(lam * c),
+        stationarity=largest(slope) / force,
+        primal=largest(violations),
+        dual=largest(pushed) / force,
+        complementarity=largest(lam * c),
         slope=float(np.linalg.norm(slope + J_c.T @ np.maximum(-lam, 0.0))),
         reach=reach,
         variation=max(1.0, abs(problem.value(x)), force * reach),
@@ -98,28 +98,15 @@ def _claims(here: _Residuals, tol: float) -> tuple[Claim, ...]:
             "Continue from x with a smaller tolerance; if no multipliers fit, a constraint qualification may fail: "
             "see slater_point.",
         ),
-        Claim(
-            "primal feasibility",
-            "largest violation of a constraint, as a move of x: 0 at a solution",
-            here.primal,
-            tol + ROUNDING * here.reach,
-            "Continue from x with a smaller tolerance, or look for a feasible point with slater_point.",
-        ),
-        Claim(
-            "dual feasibility",
-            "size of negative multipliers of inequalities: 0 at a solution",
-            here.dual,
-            tol,
-            "A negative multiplier says that leaving its constraint lowers the objective.",
-        ),
-        Claim(
-            "complementarity",
-            "largest product of a multiplier and the slack of its constraint: 0 at a solution",
-            here.complementarity,
-            tol * here.variation,
-            "A multiplier must be 0 where its inequality is not active.",
-        ),
-    )
+        Claim("primal feasibility", "largest violation of a constraint, as a move of x: 0 at a solution", here.primal,
+              tol + ROUNDING * here.reach,
+              "Continue from x with a smaller tolerance, or look for a feasible point with slater_point."),
+        Claim("dual feasibility", "size of negative multipliers of inequalities: 0 at a solution", here.dual, tol,
+              "A negative multiplier says that leaving its constraint lowers the objective."),
+        Claim("complementarity", "largest product of a multiplier and the slack of its constraint: 0 at a solution",
+              here.complementarity, tol * here.variation,
+              "A multiplier must be 0 where its inequality is not active."),
+    )  # fmt: skip
 
 
 def _gap_claim(here: _Residuals, tol: float, mu: float) -> Claim:
@@ -128,23 +115,14 @@ def _gap_claim(here: _Residuals, tol: float, mu: float) -> Claim:
     bound = tol * here.variation
     only_near = near <= bound < everywhere or everywhere == math.inf
     scope = f"any feasible point within {here.reach:.3g} of x" if only_near else "the feasible minimum"
-    return Claim(
-        "duality gap",
-        f"the objective is at most this far above {scope}",
-        near if only_near else everywhere,
-        bound,
-        "Continue from x with a smaller tolerance.",
-    )
+    return Claim("duality gap", f"the objective is at most this far above {scope}", near if only_near else everywhere,
+                 bound, "Continue from x with a smaller tolerance.")  # fmt: skip
 
 
 def _pull(J: Array) -> Array:
     """Return how much each constraint changes over the distance 1; 1 for one that does not change."""
     sizes = np.abs(J).max(axis=1) if J.size else np.ones(len(J))
     return np.where(sizes > 0, sizes, 1.0)
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def _is_finite(problem: GivenConstraints, x: Array) -> bool:

@@ -51,11 +51,15 @@ class GaussianComponents:
         """Return deviations (K, n, d) in units of each component's own."""
         return deviations @ self.factors if self.has_matrices else deviations * self.factors[:, None]
 
-    def log_joint(self, rows: Array) -> Array:
+    def deviations(self, rows: Array) -> Array:
+        """Return rows about each of the means, of shape (K, n, d)."""
+        return np.asarray(rows - self.means[:, None])
+
+    def log_joint(self, deviations: Array) -> Array:
         """Return the log joint density of each row and component, of shape (n, K)."""
-        z = self.standardized(rows - self.means[:, None])
+        z, d = self.standardized(deviations), deviations.shape[2]
         scales = np.diagonal(self.factors, axis1=1, axis2=2) if self.has_matrices else self.factors
-        peaks = np.log(np.maximum(self.weights, TINY)) + np.log(scales).sum(axis=1) - 0.5 * rows.shape[1] * log(2 * pi)
+        peaks = np.log(np.maximum(self.weights, TINY)) + np.log(scales).sum(axis=1) - 0.5 * d * log(2 * pi)
         return np.asarray((peaks[:, None] - 0.5 * np.einsum("kij,kij->ki", z, z)).T)
 
 
@@ -94,17 +98,16 @@ def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
     height = max(1, ROWS_AT_ONCE // len(totals))
     for start in range(0, len(X), height):
         rows, counts = np.asarray(X[start : start + height], float), weight[start : start + height]
-        logs, shares = posterior(model.log_joint(rows))
-        shares *= counts[:, None]
+        deviations = model.deviations(rows)
+        logs, shares = posterior(model.log_joint(deviations))
         log_sum += float(counts @ logs)
-        totals += shares.sum(axis=0)
-        deviations = rows - model.means[:, None]  # (K, n, d)
-        weighted = deviations * shares.T[:, :, None]
-        shifts += weighted.sum(axis=1)
+        own = np.ascontiguousarray(shares.T) * counts  # (K, n)
+        totals += own.sum(axis=1)
+        shifts += (own[:, None] @ deviations)[:, 0]
         if model.has_matrices:
-            spreads += weighted.transpose(0, 2, 1) @ deviations
+            spreads += (deviations.transpose(0, 2, 1) * own[:, None]) @ deviations
         else:
-            spreads += np.einsum("kij,kij->kj", weighted, deviations)
+            spreads += (own[:, None] @ np.square(deviations))[:, 0]
     divisor = np.where(totals > 0.0, totals, 1.0)
     shift = shifts / divisor[:, None]
     spreads /= divisor.reshape(-1, *[1] * (spreads.ndim - 1))

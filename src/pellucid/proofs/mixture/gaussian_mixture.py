@@ -90,7 +90,7 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     found = step_sums(data.X, weight, model)
 
     def shares_of(rows: Array) -> Array:
-        return posterior(model.log_joint(np.asarray(data.X[rows], dtype=np.float64)))[1]
+        return posterior(model.log_joint(model.deviations(data.X[rows].astype(np.float64))))[1]
 
     own = (
         _inverse_claim(fitted, model, about, floor),

@@ -41,8 +41,7 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     centers, weight, beta = fitted.cluster_centers_, data.weights, float(parameters.beta)
     k, n = parameters.n_clusters, data.X.shape[0]
     shapes = {"cluster_centers_": (k, data.X.shape[1]), "cluster_sizes_": (k,), "labels_": (data.n_given,)}
-    wrong = misshapen("stationary", fitted, **shapes)
-    if wrong:
+    if wrong := misshapen("stationary", fitted, **shapes):
         return wrong
     counted = data.given_rows(np.arange(n))
     labels, without = fitted.labels_[counted], np.delete(fitted.labels_, counted)

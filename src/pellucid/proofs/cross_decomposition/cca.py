@@ -93,8 +93,7 @@ def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
         **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
     }
-    wrong = misshapen("exact", fitted, **shapes)
-    if wrong:
+    if wrong := misshapen("exact", fitted, **shapes):
         return wrong
     seen = _seen(data, parameters)
     found = min(parameters.n_components, len(seen.x.singular), len(seen.y.singular))

@@ -43,8 +43,7 @@ def prove_alternating(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     n, d = data.X.shape
     q = parameters.n_components
     also = {"components_": np.isfinite(np.sum(Z) + np.sum(B))}
-    wrong = misshapen("stationary", fitted, also, weights_=(n, q), components_=(q, d))
-    if wrong:
+    if wrong := misshapen("stationary", fitted, also, weights_=(n, q), components_=(q, d)):
         return wrong
     known = _known_entries(data.X)
     alphas = _penalties(parameters)

@@ -141,8 +141,7 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
     d = data.X.shape[1]
     k = d if parameters.n_components is None else min(d, parameters.n_components)
     also = {"loglike_": len(fitted.loglike_) == fitted.n_iter_ >= 1}
-    wrong = misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,))
-    if wrong:
+    if wrong := misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,)):
         return wrong
     with np.errstate(all="ignore"):  # noise that is none is told below
         seen = ColumnCorrelations.of(data, _posterior_map(fitted.components_, fitted.noise_variance_))

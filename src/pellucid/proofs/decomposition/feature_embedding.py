@@ -27,8 +27,7 @@ ALL_VALUES = 1000
 def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the similarities computed again."""
     n, k, is_given = data.X.shape[0], parameters.n_components, parameters.similarity == GIVEN
-    wrong = misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,))
-    if wrong:
+    if wrong := misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,)):
         return wrong
     similarities: Any = _cosines(data.X, parameters.similarity)
     if is_given:

@@ -40,8 +40,7 @@ def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     may_be_fewer = parameters.n_components is None or parameters.remove_zero_eig
     inverse = {"X_transformed_fit_": (n, k), "dual_coef_": data.X.shape} if parameters.fit_inverse_transform else {}
     also = {"eigenvalues_": k == wanted or (k < wanted and may_be_fewer)}
-    wrong = misshapen("exact", fitted, also, eigenvectors_=(n, k), kernel_means_=(n,), **inverse)
-    if wrong:
+    if wrong := misshapen("exact", fitted, also, eigenvectors_=(n, k), kernel_means_=(n,), **inverse):
         return wrong
     options = {name: getattr(parameters, name) for name in ("degree", "coef0")}
     kernel = resolved_kernel(parameters.kernel, gamma=gamma, **options, params=parameters.kernel_params)

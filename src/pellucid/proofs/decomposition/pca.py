@@ -29,8 +29,7 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     rows = GramOfRows.of(data, is_centered=True)
     k, d = len(fitted.explained_variance_), data.X.shape[1]
     shapes = {**dict.fromkeys(("singular_values_", "explained_variance_ratio_"), (k,)), "mean_": (d,)}
-    wrong = misshapen("exact", fitted, {"n_components_": fitted.n_components_ == k}, components_=(k, d), **shapes)
-    if wrong:
+    if wrong := misshapen("exact", fitted, {"n_components_": fitted.n_components_ == k}, components_=(k, d), **shapes):
         return wrong
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(

@@ -34,8 +34,7 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     if parameters.n_components is None and parameters.kind not in ("full", "compact"):
         k = min(DEFAULT_TRUNCATED, n, d)
     n_left, n_right = (n, d) if is_full else (k, k)
-    wrong = misshapen("exact", fitted, U_=(n, n_left), singular_values_=(k,), components_=(n_right, d))
-    if wrong:
+    if wrong := misshapen("exact", fitted, U_=(n, n_left), singular_values_=(k,), components_=(n_right, d)):
         return wrong
     rows = GramOfRows.of(data, is_centered=False)
     values = fitted.singular_values_.astype(np.float64) * rows.unit
@@ -79,8 +78,7 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     n, d = data.X.shape
     k = min(parameters.n_components, n)
     one_each = dict.fromkeys(("singular_values_", "explained_variance_", "explained_variance_ratio_"), (k,))
-    wrong = misshapen("exact", fitted, components_=(k, d), **one_each)
-    if wrong:
+    if wrong := misshapen("exact", fitted, components_=(k, d), **one_each):
         return wrong
     rows = GramOfRows.of(data, is_centered=False)
     V = fitted.components_.T.astype(np.float64)

@@ -52,8 +52,7 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     """Return the certificate from the data and the fitted attributes; a fit looks at few columns."""
     d = data.X.shape[1]
     shapes = {"scores_": (d,), "intervals_": (d, 2), "pvalues_": (d,), "ranking_": (d,), "support_": (d,)}
-    wrong = misshapen("exact", fitted, **shapes)
-    if wrong:
+    if wrong := misshapen("exact", fitted, **shapes):
         return wrong
     is_information = parameters.measure == "mutual_information"
     first = np.asarray(fitted.ranking_)[:AT_FIT]  # those are looked at whatever is drawn, if they are columns
@@ -181,8 +180,7 @@ def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     shapes = {"order_": (k,), "relevance_": (d,), "redundancy_": (d, k), "support_": (d,)}
     order = fitted.order_
     are_columns = len(np.unique(order)) == k and order.min(initial=0) >= 0 and order.max(initial=0) < d
-    wrong = misshapen("replayed", fitted, {"order_": are_columns}, **shapes)
-    if wrong:
+    if wrong := misshapen("replayed", fitted, {"order_": are_columns}, **shapes):
         return wrong
     most = COLUMNS_AT_FIT if is_fitting() else max(MOST_COLUMNS, WORK // (len(data.y) * (k + 1)))
     looked_at = drawn(d, most, always=order[:1] if is_fitting() else order)

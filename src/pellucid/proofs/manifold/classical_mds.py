@@ -38,8 +38,7 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     n, k = data.X.shape[0], parameters.n_components
     stored: Any = getattr(fitted, "dissimilarity_matrix_", None)  # that of Euclidean distances is left for later
     also = {"dissimilarity_matrix_": stored is None or stored.shape == (n, n)}
-    wrong = misshapen("exact", fitted, also, embedding_=(n, k), eigenvalues_=(k,), squared_means_=(n,))
-    if wrong:
+    if wrong := misshapen("exact", fitted, also, embedding_=(n, k), eigenvalues_=(k,), squared_means_=(n,)):
         return wrong
     is_euclidean = named_metric(parameters.metric, None, parameters.metric_params) == ("euclidean", {})
     products: Any = None

@@ -39,8 +39,7 @@ def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         "dist_matrix_": fitted.dist_matrix_.dtype == data.X.dtype,
     }
     shapes = {"embedding_": (n, k), "eigenvalues_": (k,), "squared_means_": (n,), "dist_matrix_": (n, n)}
-    wrong = misshapen("exact", fitted, also, **shapes)
-    if wrong:
+    if wrong := misshapen("exact", fitted, also, **shapes):
         return wrong
     products = ProductsAboutMean.of(fitted.dist_matrix_)
     stored = np.dtype(fitted.embedding_.dtype)

@@ -43,8 +43,7 @@ def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingD
     is_standard = parameters.method == "standard"
     also = {"neighbors_": np.all((near >= 0) & (near < n)), "weights_": hasattr(fitted, "weights_") == is_standard}
     weights = {"weights_": (n, k)} if is_standard and hasattr(fitted, "weights_") else {}
-    wrong = misshapen("exact", fitted, also, embedding_=(n, d), eigenvalues_=(d,), neighbors_=(n, k), **weights)
-    if wrong:
+    if wrong := misshapen("exact", fitted, also, embedding_=(n, d), eigenvalues_=(d,), neighbors_=(n, k), **weights):
         return wrong
     M = _matrix(fitted, parameters, data.X)
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)

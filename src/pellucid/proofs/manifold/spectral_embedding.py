@@ -35,8 +35,7 @@ ROWS_AT_FIT, ROWS_AT_VERIFY = 16, 4000
 def prove_spectral_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, k = data.X.shape[0], parameters.n_components
-    wrong = misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,), affinity_matrix_=(n, n))
-    if wrong:
+    if wrong := misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,), affinity_matrix_=(n, n)):
         return wrong
     claims = (
         rows_claim(fitted.X_fit_, data.X),

@@ -30,8 +30,7 @@ def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, places = data.X.shape[0], fitted.embedding_
     also = {"embedding_": places.ndim == 2 and len(places) == n}
-    wrong = misshapen("stationary", fitted, also, dissimilarity_matrix_=(n, n))
-    if wrong:
+    if wrong := misshapen("stationary", fitted, also, dissimilarity_matrix_=(n, n)):
         return wrong
     # scikit-learn's older words: ``metric`` says whether distances are meant, ``dissimilarity`` which ones
     is_metric = bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
@@ -49,8 +48,7 @@ def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     r"""Return the certificate of a map with weights :math:`1/\delta` or :math:`1/\delta^2`, where rows are apart."""
     n, k = data.X.shape[0], parameters.n_components
-    wrong = misshapen("stationary", fitted, embedding_=(n, k), dissimilarity_matrix_=(n, n))
-    if wrong:
+    if wrong := misshapen("stationary", fitted, embedding_=(n, k), dissimilarity_matrix_=(n, n)):
         return wrong
     between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
     is_apart = between > 0.0

@@ -79,8 +79,7 @@ def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     shape = (n, min(n - 1, n - 1 if parameters.method == "exact" else int(3.0 * parameters.perplexity + 1.0)))
     also = {"neighbors_": np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n))}
     shapes = {"embedding_": (n, parameters.n_components), "neighbors_": shape, "affinities_": shape}
-    wrong = misshapen("stationary", fitted, also, **shapes)
-    if wrong:
+    if wrong := misshapen("stationary", fitted, also, **shapes):
         return wrong
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
     claims = [

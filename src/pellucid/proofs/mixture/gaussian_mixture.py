@@ -73,8 +73,7 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
     k, d, kind = parameters.n_components, data.X.shape[1], parameters.covariance_type
     shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
     spreads = dict.fromkeys(("covariances_", "precisions_cholesky_", "precisions_"), shape)
-    wrong = misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads)
-    if wrong:
+    if wrong := misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads):
         return wrong
     model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
     weight = data.weights

@@ -17,7 +17,7 @@ from sklearn.decomposition import KernelPCA as PeerKernelPCA
 import pellucid
 from pellucid.decomposition import KernelPCA, kernel_pca_solvers
 from pellucid.kernels import RBF, Polynomial, Sigmoid
-from pellucid.proofs.matrices import missed_eigenvalues
+from pellucid.proofs.matrices import eigenpairs
 from pellucid.show import show_work
 from pellucid.solvers import leading_eigenvectors
 
@@ -179,7 +179,7 @@ def test_flat_and_narrow_kernels_constant_rows_and_one_row(kernel, gamma):
 
 @pytest.mark.parametrize("way", ["trace", "factor", "probe"])
 def test_a_missed_eigenvalue_is_noticed(way, monkeypatch):
-    monkeypatch.setattr(missed_eigenvalues, "FACTORED", 0 if way == "probe" else 2000)
+    monkeypatch.setattr(eigenpairs, "FACTORED", 0 if way == "probe" else 2000)
     X = cloud(n=90)
     kernel = "linear" if way == "trace" else RBF(0.05)
     full = KernelPCA(4, kernel=kernel).fit(X)

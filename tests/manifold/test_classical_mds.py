@@ -191,3 +191,13 @@ def test_refuses_new_distances_below_zero_and_of_other_rows():
         model.transform([[1, -1, 1, 1]])
     with pytest.raises(ValueError, match="3 features, but ClassicalMDS is expecting 4"):
         model.transform([[1, 1, 1]])
+
+
+def test_distances_are_proved_once_someone_has_asked_for_them():
+    X = cloud()
+    model = ClassicalMDS(2).fit(X)
+    assert pellucid.verify(model, X).holds
+    assert "dissimilarity_matrix_" not in vars(model)
+    model.dissimilarity_matrix_ *= 1.0 + 1e-9
+    with pytest.warns(pellucid.UncertifiedWarning, match="training rows"):
+        pellucid.verify(model, X)

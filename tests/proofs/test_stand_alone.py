@@ -9,7 +9,7 @@ import pytest
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards
-from pellucid.linear_model import LogisticRegression, Ridge
+from pellucid.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from pellucid.proofs.__main__ import CANNOT_TELL, DOES_NOT_HOLD, HOLDS, main, trusted_lines
 from pellucid.proofs.index import find_proof
 from pellucid.proofs.model_file import read_model
@@ -103,3 +103,16 @@ def test_the_lines_to_trust_are_counted():
     total = trusted_lines().splitlines()[-1]
     assert "have to be trusted" in total
     assert int(total.split()[0].replace(",", "")) > 1000
+
+
+def test_a_name_that_no_file_of_proofs_has_is_refused():
+    with pytest.raises(LookupError, match="got NoSuchMethod"):
+        find_proof("NoSuchMethod")
+
+
+def test_a_table_without_targets_is_seen_as_it_is_read(files, capsys):
+    frame, model_file, csv = files
+    pellucid.save(RidgeClassifier().fit(frame[["a", "b", "c"]], frame["y"]), model_file)
+    assert main([str(model_file), str(csv), "--target", "y"]) == HOLDS  # a column of 0 and 1 for the second class
+    assert main([str(model_file), str(csv)]) != HOLDS
+    assert "RidgeClassifier" in capsys.readouterr().out

@@ -17,8 +17,18 @@ from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.mixture.mixture import Mixture
 from pellucid.probability import Density, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
-from pellucid.proofs.mixture.gaussian_mixture import answers_of_components
-from pellucid.proofs.mixture.mixture import answers_of_densities
+from pellucid.proofs.sampling import drawn
+from pellucid.proofs.training_data import TrainingData
+
+ROWS_ASKED = 1000
+"""Rows whose responsibilities a proof asks the model for."""
+
+
+def _answers(model: Any, data: TrainingData) -> dict[str, Any]:
+    """Return what the model says about some rows."""
+    asked = drawn(data.X.shape[0], ROWS_ASKED)
+    said = model._responsibilities(data.X[asked])
+    return {"asked": asked, "responsibilities": said[1] if isinstance(said, tuple) else said}
 
 
 def _is_own(value: Any) -> bool:
@@ -50,7 +60,7 @@ CARDS = (
     MethodCard(
         Mixture,
         topics=("MIX-2",),
-        asks=answers_of_densities,
+        asks=_answers,
         check=_check,
         free={"order": "the order of the components, which follows the start"},
         parameters={
@@ -97,7 +107,7 @@ CARDS = (
         GaussianMixture,
         topics=("MIX-1",),
         workings="pellucid.mixture.gaussian_mixture_workings:gaussian_mixture_workings",
-        asks=answers_of_components,
+        asks=_answers,
         free={"order": "the order of the components, which follows the start"},
         parameters={
             "n_components": Whole(low=1),

@@ -1,4 +1,4 @@
-"""The name of what proofs compute with, and weights as an array."""
+"""What proofs compute with: arrays, and what is asked of them everywhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ Array: TypeAlias = np.ndarray
 def dense(values: Any) -> Array:
     """Return a matrix as an array, whether it is sparse or not."""
     return np.asarray(values.toarray() if sparse.issparse(values) else values)
+
+
+def largest(values: Any) -> float:
+    """Return the largest absolute value, 0 of none; a NaN stays."""
+    return float(np.max(np.abs(values), initial=0.0))
 
 
 def column_values(X: Array, j: int) -> Array:

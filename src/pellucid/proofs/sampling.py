@@ -6,7 +6,6 @@ way every time, so that equal fits leave equal certificates.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,9 +21,6 @@ MISSED = 0.01
 
 CONFIDENCE = "99 %"
 """One less that chance, as it stands in every claim about a sample."""
-
-SHARE_LEFT = re.compile(r"at most (\d[\d.e-]*)\s?(%?)")
-"""How a claim about a sample says what it leaves open."""
 
 _AT_FIT = np.random.SeedSequence(0)
 _drawn_from: ContextVar[np.random.Generator | None] = ContextVar("drawn_from", default=None)
@@ -92,22 +88,6 @@ def at_most_wrong(n_looked_at: int, n: int) -> str:
     ' (at most 4.5 % wrong, at 99 %)'
     """
     return "" if n_looked_at >= n else f" (at most {in_percent(most_wrong(n_looked_at))} wrong, at {CONFIDENCE})"
-
-
-def left_open(certificate: Certificate) -> float:
-    """Return the largest share that claims about samples leave open, as their statements say it; 0 if there are none.
-
-    Examples
-    --------
-    >>> left_open(Certificate("bounded", (Claim("rows", "of 5 of 9 rows (at most 60 % wrong, at 99 %)", 0.0, 0.0),)))
-    0.6
-    """
-    shares = [0.0]
-    for claim in certificate.claims:
-        said = SHARE_LEFT.search(claim.statement) if CONFIDENCE in claim.statement else None
-        if said is not None:
-            shares.append(float(said[1]) / (100.0 if said[2] else 1.0))
-    return max(shares)
 
 
 def in_percent(share: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,16 @@ class Seen(SimpleNamespace):
 
 class MissingAttributeError(AttributeError, ValueError):
     """A proof asked for an attribute that the model does not have."""
+
+
+def misshapen(
+    grade: str, fitted: Any, also: Mapping[str, Any] | None = None, /, **shapes: tuple[int, ...]
+) -> Certificate | None:
+    """Return the certificate of attributes of other shapes, or wrong as ``also`` says; None if all are right."""
+    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
+    wrong += [name for name, is_right in (also or {}).items() if not is_right]
+    said = f"not of the shapes and kinds that data and parameters ask for: {', '.join(wrong)}"
+    return Certificate(grade, (Claim("shape", said, float(len(wrong)), 0.0),)) if wrong else None
 
 
 def refusal(name: str, statement: str) -> Certificate:

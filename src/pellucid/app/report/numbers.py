@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pellucid.app.bake_off import BakeOffResult
 from pellucid.app.bake_off.measures import Measure
 from pellucid.core.cards import find_card
 from pellucid.proofs.certificate import GRADES, Certificate
-from pellucid.proofs.sampling import CONFIDENCE, in_percent, left_open
+from pellucid.proofs.sampling import CONFIDENCE, in_percent
+
+SHARE_LEFT = re.compile(r"at most (\d[\d.e-]*)\s?(%?)")
+"""How a claim about a sample says what it leaves open."""
+
+
+def left_open(certificate: Certificate) -> float:
+    """Return the largest share that claims about samples leave open, as their statements say it; 0 if there are none.
+
+    Examples
+    --------
+    >>> from pellucid.proofs.certificate import Claim
+    >>> left_open(Certificate("bounded", (Claim("rows", "of 5 of 9 rows (at most 60 % wrong, at 99 %)", 0.0, 0.0),)))
+    0.6
+    """
+    shares = [0.0]
+    for claim in certificate.claims:
+        said = SHARE_LEFT.search(claim.statement) if CONFIDENCE in claim.statement else None
+        if said is not None:
+            shares.append(float(said[1]) / (100.0 if said[2] else 1.0))
+    return max(shares)
 
 
 def format_number(value: float, digits: int = 4) -> str:

@@ -24,7 +24,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.cluster.cluster_trees import (
     TreeShape,
@@ -108,13 +108,9 @@ def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work:
     bound = sum_error(shape.n_rows) * gaps.factor
     claims = [
         Claim("heights", f"{of}, the largest relative error of a height", float(np.max(errors)), bound),
-        Claim(
-            "nearest pairs",
-            f"{of}, by how much a third cluster was nearer to one of the two, relatively",
-            float(np.max(shortfalls)),
-            bound,
-        ),
-    ]
+        Claim("nearest pairs", f"{of}, by how much a third cluster was nearer to one of the two, relatively",
+              float(np.max(shortfalls)), bound),
+    ]  # fmt: skip
     if gaps.settles_ties:
         passed_over += shape.out_of_order(heights)
         claims.append(Claim("ties", f"{of}, those that an equally near pair should come before", passed_over, 0.0))
@@ -233,7 +229,7 @@ class WardGaps:
 
 def _are_small_and_whole(X: Array, terms: int) -> bool:
     """Return whether sums of this many squares of whole numbers as large are exact."""
-    size = float(np.abs(X).max(initial=0.0))
+    size = largest(X)
     return terms * size * (1.0 + size) < EXACT and bool(np.array_equal(X, np.rint(X)))
 
 

@@ -106,13 +106,9 @@ def _rest(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> lis
     coefficient = float(np.mean(1.0 - alone / heights[-1])) if heights[-1] > 0.0 else 0.0
     return [
         label_claim(fitted.labels_, shape, parameters.n_clusters),
-        Claim(
-            "coefficient",
-            "distance of divisive_coefficient_ from its recomputed value",
-            abs(float(fitted.divisive_coefficient_) - coefficient),
-            sum_error(shape.n_rows),
-        ),
-    ]
+        Claim("coefficient", "distance of divisive_coefficient_ from its recomputed value",
+              abs(float(fitted.divisive_coefficient_) - coefficient), sum_error(shape.n_rows)),
+    ]  # fmt: skip
 
 
 PROVES = {"Diana": prove_diana}

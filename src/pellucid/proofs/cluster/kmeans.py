@@ -43,6 +43,7 @@ NO_LABELS = "compute_labels is False: nothing is known of the training rows."
 class MeasuredClusters:
     """What stored centers and labels are worth, summed from squared differences in float64."""
 
+    labels: Array
     strays: float
     """Rows nearer to another center than to their own."""
     objective: float
@@ -67,8 +68,8 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
         objective_claim(fitted.inertia_, found.objective, data.X.shape[0]),
         Claim("empty clusters", EMPTY, float(found.n_empty), 0.0, "Raise max_iter, or ask for fewer clusters."),
     )
-    labels = labels_of_rows(fitted.labels_, data)
-    return with_gap(certificate, found.objective, lower_bound(data.X, data.weights, labels, parameters.n_clusters))
+    bound = lower_bound(data.X, data.weights, found.labels, parameters.n_clusters)
+    return with_gap(certificate, found.objective, bound)
 
 
 def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
@@ -90,18 +91,17 @@ def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> 
     # after one pass nobody expects the centers to have come to rest
     has_rested = fitted.n_iter_ > 1
     certificate = Certificate("bounded", (*claims, step)) if has_rested else Certificate("none", claims, ONE_PASS)
-    labels = labels_of_rows(fitted.labels_, data)
-    return with_gap(certificate, objective, lower_bound(data.X, data.weights, labels, k, MOST_STEPS))
+    return with_gap(certificate, objective, lower_bound(data.X, data.weights, found.labels, k, MOST_STEPS))
 
 
 def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> MeasuredClusters | None:
     """Return what the data say of stored centers and labels; None if these cannot be any."""
     X, weight = data.X, data.weights
-    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), labels_of_rows(fitted.labels_, data)
-    shape = (parameters.n_clusters, X.shape[1])
-    if centers.shape != shape or labels.shape != weight.shape or not _are_places(labels, len(centers)):
+    centers, shape = np.asarray(fitted.cluster_centers_, dtype=np.float64), (parameters.n_clusters, X.shape[1])
+    counted = counted_labels(fitted.labels_, data, len(centers))
+    if centers.shape != shape or counted is None:
         return None
-    strays, objective, sums = 0, 0.0, np.zeros(shape)
+    (labels, strays), objective, sums = counted, 0.0, np.zeros(shape)
     mean, square = np.asarray(X.T @ weight).ravel() / weight.sum(), np.zeros(shape[1])
     for start in range(0, len(weight), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
@@ -119,8 +119,7 @@ def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measur
     variance = float(square.mean()) / float(weight.sum())
     is_spread = objective > sum_error(len(weight)) * float(square.sum())
     n_empty = _without_reason(centers[total == 0.0], X, parameters.init, is_spread=is_spread)
-    strays += 0 if data.kept is None else int(np.sum(np.delete(fitted.labels_, data.kept) != -1))
-    return MeasuredClusters(float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
+    return MeasuredClusters(labels, float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
 
 
 def _without_reason(empty: Array, X: Any, init: Any, *, is_spread: bool) -> int:
@@ -168,14 +167,13 @@ def with_gap(certificate: Certificate, objective: float, bound: float | None) ->
     return replace(certificate, reason=f"{certificate.reason} {saved}".strip())
 
 
-def labels_of_rows(labels: Array, data: TrainingData) -> Array:
-    """Return the labels of the rows that count."""
-    labels = np.asarray(labels)
-    return labels if data.kept is None or len(labels) != data.n_given else labels[data.kept]
-
-
-def _are_places(labels: Array, n_clusters: int) -> bool:
-    return labels.dtype.kind == "i" and bool(np.all((labels >= 0) & (labels < n_clusters)))
+def counted_labels(labels: Any, data: TrainingData, n_clusters: int) -> tuple[Array, int] | None:
+    """Return the labels of the rows that count, and how many of the others are not -1; None if they are no labels."""
+    labels, counted = np.asarray(labels), data.given_rows(np.arange(data.X.shape[0]))
+    if labels.shape != (data.n_given,) or labels.dtype.kind != "i":
+        return None
+    own = labels[counted]
+    return (own, int(np.sum(np.delete(labels, counted) != -1))) if np.all((own >= 0) & (own < n_clusters)) else None
 
 
 def rounding_of_centers(X: Any, n_clusters: int) -> float:

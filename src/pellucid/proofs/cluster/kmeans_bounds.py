@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, dense, largest
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import is_fitting
 
@@ -167,7 +167,7 @@ def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_step
     """Return the bound for some rows, at least 0."""
     rows = _dense(X)
     rows = rows - weight @ rows / weight.sum()
-    size = float(np.abs(rows).max(initial=0.0))
+    size = largest(rows)
     if size == 0.0:
         return 0.0
     unit = math.ldexp(1.0, -math.frexp(size)[1])

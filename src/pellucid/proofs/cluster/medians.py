@@ -18,6 +18,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.cluster.cluster_trees import row_distances
+from pellucid.proofs.cluster.kmeans import counted_labels, objective_claim
 from pellucid.proofs.distances import is_given, lost_digits
 from pellucid.proofs.rounding import rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, in_percent, is_fitting, most_wrong
@@ -41,7 +42,12 @@ def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     objective, error = float(weight @ gaps.min(axis=1)), abs(fitted.inertia_)
     if objective > 0.0:
         error = max(abs(fitted.inertia_ - objective) - lost * float(weight.sum()), 0.0) / objective
-    strays = _strays(np.asarray(fitted.labels_), gaps, data, lost)
+    counted, strays = counted_labels(fitted.labels_, data, gaps.shape[1]), data.n_given
+    if counted is not None:
+        own, strays = counted
+        # the order of a sum decides between medoids that are equally near up to rounding
+        near = gaps.min(axis=1) * (1.0 + sum_error(data.X.shape[1])) + lost
+        strays += int(np.sum(~(gaps[np.arange(len(own)), own] <= near)))
     return Certificate(
         "replayed",
         (
@@ -51,19 +57,6 @@ def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData) -> Certific
             _swap_claim(gaps, data, metric, rows),
         ),
     )
-
-
-def _strays(labels: Array, gaps: Array, data: TrainingData, lost: float) -> int:
-    """Return how many rows are not with their nearest medoid; rows of weight 0 have the label -1."""
-    if labels.shape != (data.n_given,) or labels.dtype.kind != "i":
-        return data.n_given
-    counted = data.given_rows(np.arange(len(gaps)))
-    own, without = labels[counted], np.delete(labels, counted)
-    if own.min() < 0 or own.max() >= gaps.shape[1]:
-        return data.n_given
-    # the order of a sum decides between medoids that are equally near up to rounding
-    is_near = gaps[np.arange(len(own)), own] <= gaps.min(axis=1) * (1.0 + sum_error(data.X.shape[1])) + lost
-    return int(np.sum(~is_near) + np.sum(without != -1))
 
 
 def _wrong_medoids(fitted: Any, parameters: Any, data: TrainingData) -> tuple[int, Array]:
@@ -120,12 +113,11 @@ ROWS_AT_ONCE = 1024
 def prove_kmedians(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, weight = data.X, data.weights
-    centers, labels = np.asarray(fitted.cluster_centers_, dtype=np.float64), np.asarray(fitted.labels_)
-    counted = data.given_rows(np.arange(len(weight)))
-    own = labels[counted] if labels.shape == (data.n_given,) and labels.dtype.kind == "i" else np.full(1, -1)
-    if centers.shape != (parameters.n_clusters, X.shape[1]) or own.min() < 0 or own.max() >= len(centers):
-        return _certificate(math.inf, math.inf, math.inf, len(weight))
-    strays, objective = int(np.sum(np.delete(labels, counted) != -1)), 0.0
+    centers = np.asarray(fitted.cluster_centers_, dtype=np.float64)
+    counted = counted_labels(fitted.labels_, data, len(centers))
+    if centers.shape != (parameters.n_clusters, X.shape[1]) or counted is None:
+        return _certificate(math.inf, Claim("objective", "of no clusters", math.inf, 0.0), math.inf, len(weight))
+    (own, strays), objective = counted, 0.0
     for start in range(0, len(weight), ROWS_AT_ONCE):
         rows = slice(start, start + ROWS_AT_ONCE)
         block = np.asarray(X[rows], dtype=np.float64)
@@ -134,12 +126,12 @@ def prove_kmedians(fitted: Any, parameters: Any, data: TrainingData) -> Certific
         # two ways to sum absolute differences differ by their rounding
         strays += int(np.sum(~(mine <= distances.min(axis=1) * (1.0 + sum_error(X.shape[1])))))
         objective += float(weight[rows] @ mine)
-    error = abs(fitted.inertia_ - objective) / objective if objective > 0.0 else abs(fitted.inertia_)
     off = float(np.max([_distance_from_median(X, weight, own, k, centers[k]) for k in range(len(centers))]))
-    return _certificate(float(strays), off / rounding_unit(X.dtype), error, len(weight))
+    right = objective_claim(fitted.inertia_, objective, len(weight))
+    return _certificate(float(strays), right, off / rounding_unit(X.dtype), len(weight))
 
 
-def _certificate(strays: float, off: float, error: float, n_rows: int) -> Certificate:
+def _certificate(strays: float, objective: Claim, off: float, n_rows: int) -> Certificate:
     unit = "distance of a center from the median of its rows, in units of rounding"
     statement = f"of {n_rows:,} rows, those nearer to another center than to their own"
     return Certificate(
@@ -147,7 +139,7 @@ def _certificate(strays: float, off: float, error: float, n_rows: int) -> Certif
         (
             Claim("assignment", statement, strays, 0.0),
             Claim("medians", unit, off, 1.0, "Raise max_iter."),
-            Claim("objective", "relative distance of inertia_ from its recomputed value", error, sum_error(n_rows)),
+            objective,
         ),
     )
 

@@ -16,14 +16,22 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.mixture.gaussian_components import (
+    answer_claims,
+    curvature_bound,
+    largest_growth,
+    never_fell_claim,
+    posterior,
+)
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, draws, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 2048
 LIKELIHOOD_ROUNDING = 1e-11
 STEP_ROUNDING = 1e-12
-SHIFT, DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT = 1e-4, 3, 5, 5000, 1000
+DIRECTIONS, STEPS, CURVED, CURVED_AT_FIT = 3, 5, 5000, 1000
 STEP_SAYS = "nats by which one more step of EM moves the centers, on average over the rows"
 NOT_CONVERGED = "Raise max_iter or tol."
 
@@ -32,38 +40,34 @@ def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     """Return the certificate from the data and the fitted attributes alone."""
     centers, weight, beta = fitted.cluster_centers_, data.weights, float(parameters.beta)
     k, n = parameters.n_clusters, data.X.shape[0]
-    labels = fitted.labels_ if data.kept is None else fitted.labels_[data.kept]
-    shapes = centers.shape == (k, data.X.shape[1]) and fitted.cluster_sizes_.shape == (k,)
-    ignored = data.kept is None or (np.delete(fitted.labels_, data.kept) == -1).all()
-    if not shapes or labels.shape != (n,) or len(fitted.labels_) != data.n_given or not ignored:
-        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    shapes = {"cluster_centers_": (k, data.X.shape[1]), "cluster_sizes_": (k,), "labels_": (data.n_given,)}
+    if wrong := misshapen("stationary", fitted, **shapes):
+        return wrong
+    counted = data.given_rows(np.arange(n))
+    labels, without = fitted.labels_[counted], np.delete(fitted.labels_, counted)
     log_sum, sizes, moves, strays = _one_step(data.X, weight, centers, beta, labels)
+    strays += int(np.sum(without != -1))
     found = log_sum / float(weight.sum())
     spread = _Spread(data.X, weight, beta)
     step = 0.5 * beta * float(sizes @ (moves**2).sum(axis=1)) / float(weight.sum())
     stored = abs(fitted.log_likelihood_ - found)
+
+    def shares_of(rows: Array) -> Array:
+        return posterior(-0.5 * beta * _squares(data.X[rows], centers))[1]
+
     return Certificate(
         "stationary",
         (
             *_shared_claims(fitted, found, parameters, spread),
-            Claim("assignment", "rows whose label is not their nearest center", float(strays), 0.0),
+            Claim(
+                "assignment", "rows whose label is not their nearest center", strays + float(np.sum(without != -1)), 0.0
+            ),
             Claim("likelihood", "distance of the stored likelihood from that of the centers", stored, spread.rounding),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
             _curvature_claim(data, centers, beta, parameters.tol, CURVED_AT_FIT if is_fitting() else CURVED),
-            *_answer_claims(fitted, data, centers, beta),
+            *answer_claims(fitted, shares_of, n, 1e-8 + 8 * rounding_unit(data.X.dtype)),
         ),
     )
-
-
-def _answer_claims(fitted: Any, data: TrainingData, centers: Array, beta: float) -> list[Claim]:
-    """Return the claim about what the model says of some rows; none where only its numbers are there to ask."""
-    asked, said = getattr(fitted, "asked", None), getattr(fitted, "responsibilities", None)
-    if asked is None or said is None:
-        return []
-    _, shares = _posterior(_squares(data.X[asked], centers), data.X.shape[1], beta)
-    error = float(np.max(np.abs(said.astype(np.float64) - shares))) if said.shape == shares.shape else math.inf
-    statement = f"their distance from those of the centers, on {len(asked):,} of {data.X.shape[0]:,} rows"
-    return [Claim("responsibilities", statement, error, 1e-8 + 8 * rounding_unit(data.X.dtype))]
 
 
 class _Spread:
@@ -90,15 +94,12 @@ def _shared_claims(fitted: Any, found: float, parameters: Any, spread: _Spread) 
     total = abs(float(sizes.sum()) / spread.total - 1.0) if (sizes >= 0.0).all() else math.inf
     away = np.abs(sizes @ (centers - spread.mean)) / spread.total
     center = float(np.max(away / (spread.reach + np.abs(spread.mean))))
-    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
-    agree = len(bounds) == fitted.n_iter_ and bounds[-1] == fitted.lower_bound_
-    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
     gain = abs(found - fitted.lower_bound_)
     return [
         Claim("sizes", "relative distance of the sum of the sizes from the number of rows", total, bound),
         Claim("mean", "distance of the mean of the centers, by size, from that of the data", center, bound),
         Claim("gain", "rise of the likelihood by the last step", gain, parameters.tol + spread.rounding, NOT_CONVERGED),
-        Claim("never fell", "largest fall of the likelihood from one step to the next", fall, spread.rounding),
+        never_fell_claim(fitted, spread.rounding),
     ]
 
 
@@ -107,25 +108,16 @@ def _squares(rows: Array, centers: Array) -> Array:
     return np.stack([np.square(rows.astype(np.float64) - center).sum(axis=1) for center in centers], axis=1)
 
 
-def _posterior(squares: Array, n_columns: int, beta: float) -> tuple[Array, Array]:
-    """Return the log density of each row, and its responsibilities."""
-    joint = -0.5 * beta * squares
-    top = joint.max(axis=1, keepdims=True)
-    parts = np.exp(joint - top)
-    total = parts.sum(axis=1, keepdims=True)
-    constant = 0.5 * n_columns * math.log(beta / (2 * math.pi)) - math.log(squares.shape[1])
-    return (top + np.log(total))[:, 0] + constant, parts / total
-
-
 def _one_step(X: Array, weight: Array, centers: Array, beta: float, labels: Array) -> tuple[float, Array, Array, int]:
     """Return the sum of log densities, the sizes, how far a step moves the centers, and rows with wrong labels."""
+    constant = 0.5 * X.shape[1] * math.log(beta / (2 * math.pi)) - math.log(len(centers))
     log_sum, strays, sizes, shifts = 0.0, 0, np.zeros(len(centers)), np.zeros(centers.shape)
     for start in range(0, len(X), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
         rows, counts = np.asarray(X[some], dtype=np.float64), weight[some]
         squares = _squares(rows, centers)
-        logs, shares = _posterior(squares, rows.shape[1], beta)
-        log_sum += float(counts @ logs)
+        logs, shares = posterior(-0.5 * beta * squares)
+        log_sum += float(counts @ (logs + constant))
         shares *= counts[:, None]
         sizes += shares.sum(axis=0)
         own = labels[some]
@@ -144,22 +136,16 @@ def _curvature_claim(data: TrainingData, centers: Array, beta: float, tol: float
     rows, counts, nowhere = np.asarray(data.X[some], dtype=np.float64), weight[some], np.zeros(len(some), np.int32)
     _, sizes, zero, _ = _one_step(rows, counts, centers, beta, nowhere)
     metric = np.sqrt(beta * np.maximum(sizes, 1e-9) / sizes.sum())[:, None]  # lengths in nats
-    shifts = draws().standard_normal((centers.size, min(DIRECTIONS, centers.size)))
-    growth = np.zeros((1, 1))
-    for _ in range(STEPS):
-        basis, _ = np.linalg.qr(shifts)
-        ends = []
-        for direction in basis.T:
-            shift = SHIFT * direction.reshape(centers.shape) / metric
-            moves = _one_step(rows, counts, centers + shift, beta, nowhere)[2]
-            ends.append(((shift + moves - zero) * metric).ravel() / SHIFT)
-        shifts = np.column_stack(ends)
-        growth = basis.T @ shifts
-    value = float(np.max(np.linalg.eigvals(growth).real)) - 1.0
+
+    def step(shift: Array) -> Array:
+        moved = shift.reshape(centers.shape) / metric
+        return ((moved + _one_step(rows, counts, centers + moved, beta, nowhere)[2] - zero) * metric).ravel()
+
+    value = largest_growth(step, draws().standard_normal((centers.size, min(DIRECTIONS, centers.size))), STEPS)
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
-    bound = 5.0 * max(tol, 1e-9) ** (1 / 3) + (0.0 if len(some) == n else 6.0 / math.sqrt(len(some)))
-    return Claim("curvature", said, value, bound, "The fit may have ended at a saddle: try another start.")
+    return Claim("curvature", said, value, curvature_bound(tol, len(some), n),
+                 "The fit may have ended at a saddle: try another start.")  # fmt: skip
 
 
 PROVES = {"SoftKMeans": prove_soft_kmeans}

@@ -12,23 +12,23 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.cluster.kmeans import prove_kmeans
-from pellucid.proofs.kernels.matrices import ProofKernel, kernel_matrix, resolved_kernel
-from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.graph_links import halved, normalized_links, wrong_links
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
-from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.kernels.matrices import kernel_matrix, resolved_kernel
+from pellucid.proofs.matrices.graph_links import (
+    affinity_claim,
+    halved,
+    link_vector_claims,
+    neighbors_claim,
+    normalized_links,
+)
+from pellucid.proofs.sampling import drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 GIVEN, GIVEN_NEIGHBORS = "precomputed", "precomputed_nearest_neighbors"
-
-RESIDUAL = 1e-10
-"""Residuals accepted, of a matrix whose largest eigenvalue is 2, where ``eigen_tol`` allows no more."""
 
 KERNEL = 1e-10
 """Distance of a stored affinity from the one computed again, in parts of the largest."""
@@ -42,25 +42,22 @@ ROWS_AT_FIT, NEIGHBORS_AT_FIT, ROWS_AT_VERIFY = 64, 16, 4000
 
 def prove_spectral_clustering(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
-    shape = shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
-    return with_label_claims(fitted, parameters, embedding_claims(fitted, parameters, data))
+    n, labels = data.X.shape[0], fitted.labels_
+    k = min(n, parameters.n_components or parameters.n_clusters)
+    highest = parameters.n_clusters if parameters.assign_labels == "kmeans" else k
+    also = {"labels_": labels.dtype.kind in "iu" and np.all((labels >= 0) & (labels < highest))}
+    shapes = {"eigenvalues_": (k,), "embedding_": (n, k), "affinity_matrix_": (n, n), "labels_": (n,)}
+    wrong = misshapen("stationary", fitted, also, **shapes)
+    return wrong or with_label_claims(fitted, parameters, embedding_claims(fitted, parameters, data))
 
 
 def embedding_claims(fitted: Any, parameters: Any, data: TrainingData) -> list[Claim]:
     """Return what is claimed of links and embedding; at a fit only some rows of the links are looked at."""
     M, roots = normalized_links(fitted.affinity_matrix_)
-    at_fit = NEIGHBORS_AT_FIT if _uses_neighbors(parameters.affinity) else ROWS_AT_FIT
-    looked_at = drawn(data.X.shape[0], at_fit if is_fitting() else ROWS_AT_VERIFY)
     values, vectors = 2.0 - fitted.eigenvalues_, fitted.embedding_ * roots[:, None]
-    noise = max(RESIDUAL, 8 * sum_error(len(vectors)), 4 * _tolerance(parameters))
-    is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))
-    matrix = SymmetricMatrix(M)
     return [
-        _links_claim(fitted.affinity_matrix_, parameters, data.X, looked_at),
-        *_vector_claims(matrix, values, vectors, fitted.embedding_, noise),
-        missed_claim(matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive),
+        _links_claim(fitted.affinity_matrix_, parameters, data.X),
+        *link_vector_claims(M, values, vectors, fitted.embedding_, parameters.eigen_tol),
     ]
 
 
@@ -89,63 +86,17 @@ def _kmeans_parameters(parameters: Any) -> Any:
     return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4, init="k-means++")
 
 
-def _tolerance(parameters: Any) -> float:
-    return 0.0 if isinstance(parameters.eigen_tol, str) else float(parameters.eigen_tol)
-
-
-def shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    n = data.X.shape[0]
-    k = min(n, parameters.n_components or parameters.n_clusters)
-    if fitted.eigenvalues_.shape != (k,) or fitted.embedding_.shape != (n, k):
-        return f"eigenvalues_ and embedding_ are not those of {k} components of {n} rows"
-    if fitted.affinity_matrix_.shape != (n, n) or fitted.labels_.shape != (n,):
-        return "affinity_matrix_ or labels_ have not one row per training row"
-    highest = parameters.n_clusters if parameters.assign_labels == "kmeans" else k
-    if fitted.labels_.dtype.kind not in "iu" or not np.all((fitted.labels_ >= 0) & (fitted.labels_ < highest)):
-        return "labels_ are not numbers of clusters"
-    return ""
-
-
-def _uses_neighbors(affinity: Any) -> bool:
-    return isinstance(affinity, str) and affinity in ("nearest_neighbors", GIVEN_NEIGHBORS)
-
-
-def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
-    seen = at_most_wrong(len(rows), X.shape[0])
-    if _uses_neighbors(parameters.affinity):
-        statement = f"links among {len(rows):,} rows that are not those with their nearest rows{seen}"
-        is_given = parameters.affinity == GIVEN_NEIGHBORS
-        wrong = wrong_links(stored, X, rows, parameters.n_neighbors, is_given=is_given)
-        return Claim("affinity", statement, wrong, 0.0)
-    if isinstance(parameters.affinity, str) and parameters.affinity == GIVEN:
-        expected = halved(X)[rows]
-    else:
-        expected = kernel_matrix(_kernel(parameters, X), X[rows], X)
-    apart = abs(stored[rows] - expected)
-    size = max(float(abs(expected).max()), np.finfo(float).tiny)
-    return Claim(
-        "affinity",
-        f"largest distance of a stored affinity of {len(rows):,} rows from that of the data, in parts of the largest"
-        + seen,
-        float(apart.max()) / size,
-        KERNEL,
-    )
-
-
-def _kernel(parameters: Any, X: Any) -> ProofKernel:
+def _links_claim(stored: Any, parameters: Any, X: Any) -> Claim:
+    affinity = parameters.affinity if isinstance(parameters.affinity, str) else ""
+    if affinity in ("nearest_neighbors", GIVEN_NEIGHBORS):
+        rows = drawn(X.shape[0], NEIGHBORS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
+        return neighbors_claim(stored, X, rows, parameters.n_neighbors, is_given=affinity == GIVEN_NEIGHBORS)
+    rows = drawn(X.shape[0], ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
+    if affinity == GIVEN:
+        return affinity_claim(stored, halved(X)[rows], rows, KERNEL)
     options = {name: getattr(parameters, name) for name in ("gamma", "degree", "coef0")}
-    return resolved_kernel(parameters.affinity, **options, X=X, params=parameters.kernel_params)
-
-
-def _vector_claims(
-    matrix: SymmetricMatrix, values: Array, vectors: Array, embedding: Array, noise: float
-) -> list[Claim]:
-    disorder = int(np.sum(~(np.diff(values) <= noise))) + wrong_signs(embedding)
-    return [
-        *eigenpair_claims(matrix, values, vectors, level=2.0, noise=noise, remedy="Lower eigen_tol."),
-        Claim("order", "eigenvalues out of order, and vectors of the other sign", float(disorder), 0.0),
-    ]
+    kernel = resolved_kernel(parameters.affinity, **options, X=X, params=parameters.kernel_params)
+    return affinity_claim(stored, kernel_matrix(kernel, X[rows], X), rows, KERNEL)
 
 
 def _rows_that_move(embedding: Array, labels: Array) -> float:

@@ -3,7 +3,7 @@ r"""Proof of canonical correlations, in coordinates where both views are white.
 With :math:`F_x = U_xS_xV_x'` and :math:`F_y = U_yS_yV_y'` computed again from the rows, scores :math:`t = F_xa` and
 :math:`u = F_yb` of unit length have coordinates :math:`v = U_x't` and :math:`w = U_y'u`. They are singular vectors of
 :math:`K = U_x'U_y` if :math:`Kw = \rho v` and :math:`K'v = \rho w`; that no larger :math:`\rho` was missed is shown for
-the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``missed_eigenvalues``. The rest of what is stored
+the eigenvalues :math:`\rho^2` of :math:`KK'` as in ``eigenpairs``. The rest of what is stored
 follows from the directions by equations that are checked one by one.
 """
 
@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, missed_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-9
@@ -85,9 +86,15 @@ class ViewsSeen(NamedTuple):
 
 def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the factor computed again from the rows."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
+    shapes = {
+        **dict.fromkeys(("x_weights_", "x_rotations_", "x_loadings_"), (p, k)),
+        **dict.fromkeys(("y_weights_", "y_rotations_", "y_loadings_"), (q, k)),
+        **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
+        **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
+    }
+    if wrong := misshapen("exact", fitted, **shapes):
+        return wrong
     seen = _seen(data, parameters)
     found = min(parameters.n_components, len(seen.x.singular), len(seen.y.singular))
     claims = [_unit_claim(fitted, seen), _count_claim(fitted, parameters, data, found)]
@@ -96,18 +103,6 @@ def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         claims.append(_weight_claim(fitted, seen, found))
         claims.append(_coefficient_claim(fitted, seen))
     return graded("exact", claims)
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
-    shapes = {
-        **dict.fromkeys(("x_weights_", "x_rotations_", "x_loadings_"), (p, k)),
-        **dict.fromkeys(("y_weights_", "y_rotations_", "y_loadings_"), (q, k)),
-        **{"correlations_": (k,), "coef_": (q, p), "intercept_": (q,)},
-        **{"x_mean_": (p,), "x_scale_": (p,), "y_scale_": (q,)},
-    }
-    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
-    return f"not of the shape of the data: {', '.join(wrong)}" if wrong else ""
 
 
 def _seen(data: TrainingData, parameters: Any) -> ViewsSeen:
@@ -144,12 +139,8 @@ def _unit_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
     scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
     away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
-    return Claim(
-        "units",
-        "distance of means and units from those of the columns, in units",
-        float(away),
-        RESIDUAL + 16 * seen.rounding,
-    )
+    return Claim("units", "distance of means and units from those of the columns, in units", float(away),
+                 RESIDUAL + 16 * seen.rounding)  # fmt: skip
 
 
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -> Claim:
@@ -171,14 +162,14 @@ def _pair_claims(fitted: Any, seen: ViewsSeen, found: int) -> list[Claim]:
     stored = fitted.correlations_[:found]
     rest = [K @ y - x * stored, K.T @ x - y * stored, x.T @ x - np.eye(found), y.T @ y - np.eye(found)]
     outside = [_outside(seen.x, fitted.x_rotations_[:, :found]), _outside(seen.y, fitted.y_rotations_[:, :found])]
-    largest = [float(np.max(np.abs(part), initial=0.0)) for part in (*rest, *outside)]
-    disorder = int(np.sum(np.diff(stored) > seen.noise)) + int(np.sum(_first_signs(fitted.x_weights_[:, :found]) <= 0))
+    sizes = [largest(part) for part in (*rest, *outside)]
+    disorder = int(np.sum(np.diff(stored) > seen.noise)) + wrong_signs(fitted.x_weights_[:, :found], 1e-6)
     symmetric = SymmetricMatrix(K @ K.T)
     return [
-        Claim("pairs", "largest residual of a pair of white scores", float(np.max(largest[:2])), seen.noise),
+        Claim("pairs", "largest residual of a pair of white scores", float(np.max(sizes[:2])), seen.noise),
         Claim("uncorrelated", "largest correlation of two scores of one view, or distance from length 1",
-              float(np.max(largest[2:4])), seen.noise),
-        Claim("row space", "largest part of a direction that no row has", float(np.max(largest[4:])), seen.noise),
+              float(np.max(sizes[2:4])), seen.noise),
+        Claim("row space", "largest part of a direction that no row has", float(np.max(sizes[4:])), seen.noise),
         Claim("order", "correlations out of order, or weights of the other sign", float(disorder), 0.0),
         missed_claim(symmetric, stored**2, x, noise=4 * seen.noise, wants_all=False, is_positive=True),
     ]  # fmt: skip
@@ -194,14 +185,6 @@ def _outside(view: WhiteView, rotations: Array) -> Array:
     """Return the part of each direction that the view has no spread in, in parts of its length."""
     left = rotations - view.directions @ (view.directions.T @ rotations)
     return np.asarray(left / np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY))
-
-
-def _first_signs(weights: Array) -> Array:
-    """Return for each column a number above 0 if one of its largest entries, equal up to rounding, is above 0."""
-    size = np.abs(weights)
-    return np.asarray(
-        np.where(size >= (1.0 - 1e-6) * size.max(axis=0, initial=0.0), weights, -1.0).max(axis=0, initial=-1.0)
-    )
 
 
 def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
@@ -221,19 +204,16 @@ def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
             np.max(np.abs(np.tril(triangle) - np.eye(found)), initial=0.0),
             np.max(np.abs(rotations @ np.triu(triangle) - weights) / length.max(initial=TINY), initial=0.0),
         ]
-    return Claim(
-        "weights and loadings",
-        "largest residual of the equations of weights and loadings, in parts of a column",
-        float(np.max(worst)),
-        min(16 * seen.noise, WORST),
-    )
+    return Claim("weights and loadings",
+                 "largest residual of the equations of weights and loadings, in parts of a column",
+                 float(np.max(worst)), min(16 * seen.noise, WORST))  # fmt: skip
 
 
 def _coefficient_claim(fitted: Any, seen: ViewsSeen) -> Claim:
     x_scale, y_scale = seen.scale[: seen.p], seen.scale[seen.p :]
     wanted = fitted.y_loadings_ @ fitted.x_rotations_.T
     away = np.abs(fitted.coef_ / y_scale[:, None] * x_scale - wanted)
-    size = max(float(np.abs(wanted).max(initial=0.0)), TINY)
+    size = max(largest(wanted), TINY)
     said = "distance of coef_ from rotations of X times loadings of y, in parts of the largest"
     return Claim("coefficients", said, float(np.max(away)) / size, seen.noise)
 

@@ -22,6 +22,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 COLUMNS = 500
@@ -41,8 +42,9 @@ def prove_alternating(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     Z, B = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     n, d = data.X.shape
     q = parameters.n_components
-    if Z.shape != (n, q) or B.shape != (q, d) or not np.isfinite(np.sum(Z) + np.sum(B)):
-        return Certificate("stationary", (Claim("shapes", "sizes that do not fit together", 1.0, 0.0),))
+    also = {"components_": np.isfinite(np.sum(Z) + np.sum(B))}
+    if wrong := misshapen("stationary", fitted, also, weights_=(n, q), components_=(q, d)):
+        return wrong
     known = _known_entries(data.X)
     alphas = _penalties(parameters)
     rest = product_entries(known, Z, B) - known.data

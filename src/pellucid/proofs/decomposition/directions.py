@@ -2,7 +2,7 @@ r"""Proof that directions are the leading right singular vectors of rows: residu
 
 With rows :math:`A`, centered or not and weighted, each pair is tested by :math:`\|A'Av - \sigma^2v\|`, which puts a
 squared singular value within that distance of :math:`\sigma^2` (Weyl). How it is shown that no larger one was missed is
-told in ``missed_eigenvalues``.
+told in ``eigenpairs``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Claim
-from pellucid.proofs.matrices.eigenpairs import turned_claim, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import Symmetric, missed_claim
+from pellucid.proofs.matrices.eigenpairs import Symmetric, missed_claim, turned_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.training_data import TrainingData
 
@@ -150,79 +149,40 @@ class ClaimedDirections:
 
 def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factored: bool) -> list[Claim]:
     """Return the claims about directions; ``is_factored`` allows a Cholesky factor of the matrix of the products."""
-    k = len(found.squares)
+    level = max(largest(found.squares), products.least_norm)
     with np.errstate(over="ignore", invalid="ignore"):
-        angles = float(np.max(np.abs(found.vectors.T @ found.vectors - np.eye(k)), initial=0.0))
-    return [
-        _residual_claim(products, found),
-        Claim(
-            "right angles",
-            "largest product of two directions, or distance of one from length 1",
-            angles,
-            max(1e-9, 2 * rounding_unit(found.dtype)),
-        ),
-        Claim("order", "squares out of order or below 0, and directions of the other sign", _disorder(found), 0.0),
-        _missed(products, found, is_factored),
-        _turned(products, found),
-    ]
-
-
-def _turned(products: Symmetric, found: ClaimedDirections) -> Claim:
-    """Return the claim that directions of small spread are not turned into each other."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        between = found.vectors.T @ products.times(found.vectors)
-    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
-    stored = float(np.finfo(found.dtype).eps)
+        image = products.times(found.vectors)
+        residual = np.sum(((image - found.vectors * found.squares) / level) ** 2, axis=0).max(initial=0.0)
+        angles = np.abs(found.vectors.T @ found.vectors - np.eye(len(found.squares))).max(initial=0.0)
+        between = found.vectors.T @ image
+    slack = 4 * float(np.finfo(found.dtype).eps) * largest(found.squares)
+    disorder = int(np.sum(np.diff(found.squares) > slack)) + int(np.sum(found.squares < 0.0))
+    disorder += wrong_signs(found.vectors, 1e-9 + rounding_unit(found.dtype))
+    missed = Claim("missed", "no direction was asked for", 0.0, 0.0)
+    if len(found.squares):
+        missed = missed_claim(
+            products, found.squares, found.vectors, noise=found.noise, wants_all=False, is_positive=True,
+            is_fit=not is_factored,
+        )  # fmt: skip
     rounding = TURNED + 8 * sum_error(len(found.vectors)) + found.lost
-    return turned_claim(between, found.squares, level=level, rounding=rounding, stored=stored)
-
-
-def _residual_claim(products: Symmetric, found: ClaimedDirections) -> Claim:
-    """Return the claim about the residuals of all directions."""
-    level = max(float(np.abs(found.squares).max(initial=0.0)), products.least_norm)
-    with np.errstate(over="ignore", invalid="ignore"):
-        rest = (products.times(found.vectors) - found.vectors * found.squares) / level
-        residual = float(np.sqrt(np.sum(rest**2, axis=0).max(initial=0.0)))
-    return Claim(
-        "directions",
-        "longest residual of every direction, in parts of the largest squared singular value",
-        residual,
-        found.noise,
-        "Lower tol, or use another solver.",
-    )
+    return [
+        Claim("directions", "longest residual of every direction, in parts of the largest squared singular value",
+              float(np.sqrt(residual)), found.noise, "Lower tol, or use another solver."),
+        Claim("right angles", "largest product of two directions, or distance of one from length 1",
+              float(angles), max(1e-9, 2 * rounding_unit(found.dtype))),
+        Claim("order", "squares out of order or below 0, and directions of the other sign", float(disorder), 0.0),
+        missed,
+        turned_claim(between, found.squares, level=level, rounding=rounding, stored=float(np.finfo(found.dtype).eps)),
+    ]  # fmt: skip
 
 
 def singular_values_claim(fitted: Any, rows: GramOfRows, V: Array) -> Claim:
     """Return the claim that the singular values are the lengths of the images, 0 where these are rounding."""
     lengths = np.sqrt(rows.image_squares(V)[:-1])
     values = fitted.singular_values_.astype(np.float64) * rows.unit
-    largest = max(float(lengths.max(initial=0.0)), np.sqrt(rows.least_norm))
-    is_zero = (values == 0.0) & (lengths <= ZERO * largest)
-    return Claim(
-        "singular values",
-        "largest distance of a singular value from the length of its image, in parts of the largest",
-        float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / largest,
-        2 * rounding_unit(rows.data.X.dtype),
-    )
-
-
-def _disorder(found: ClaimedDirections) -> float:
-    """Return how many squares are out of order or negative, or directions have a largest entry below 0."""
-    slack = 4 * float(np.finfo(found.dtype).eps) * float(np.abs(found.squares).max(initial=0.0))
-    signs = wrong_signs(found.vectors, 1e-9 + rounding_unit(found.dtype))
-    return float(np.sum(np.diff(found.squares) > slack) + np.sum(found.squares < 0.0) + signs)
-
-
-def _missed(products: Symmetric, found: ClaimedDirections, is_factored: bool) -> Claim:
-    """Return the claim that no larger square was missed."""
-    if len(found.squares) == 0:
-        return Claim("missed", "no direction was asked for", 0.0, 0.0)
-    return missed_claim(
-        products,
-        found.squares,
-        found.vectors,
-        noise=found.noise,
-        wants_all=False,
-        is_positive=True,
-        is_fit=not is_factored,
-    )
+    level = max(float(lengths.max(initial=0.0)), np.sqrt(rows.least_norm))
+    is_zero = (values == 0.0) & (lengths <= ZERO * level)
+    return Claim("singular values",
+                 "largest distance of a singular value from the length of its image, in parts of the largest",
+                 float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / level,
+                 2 * rounding_unit(rows.data.X.dtype))  # fmt: skip

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 1e-12
@@ -137,9 +138,11 @@ class ColumnCorrelations:
 
 def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("stationary", (Claim("shape", shape, 1.0, 0.0),))
+    d = data.X.shape[1]
+    k = d if parameters.n_components is None else min(d, parameters.n_components)
+    also = {"loglike_": len(fitted.loglike_) == fitted.n_iter_ >= 1}
+    if wrong := misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,)):
+        return wrong
     with np.errstate(all="ignore"):  # noise that is none is told below
         seen = ColumnCorrelations.of(data, _posterior_map(fitted.components_, fitted.noise_variance_))
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
@@ -155,21 +158,11 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
     return Certificate("stationary", tuple(claims))
 
 
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    d = data.X.shape[1]
-    k = d if parameters.n_components is None else min(d, parameters.n_components)
-    if fitted.components_.shape != (k, d) or fitted.noise_variance_.shape != (d,) or fitted.mean_.shape != (d,):
-        return f"components_, noise_variance_ or mean_ are not of {k} factors and {d} columns"
-    if len(fitted.loglike_) != fitted.n_iter_ or fitted.n_iter_ < 1:
-        return "loglike_ has not one entry per iteration"
-    return ""
-
-
 def _likelihood_claims(
     fitted: Any, parameters: Any, seen: ColumnCorrelations, loadings: Array, noise: Array
 ) -> list[Claim]:
     error, k = seen.likelihood_error, len(loadings)
-    found, largest = seen.log_likelihood(loadings, noise), seen.largest_likelihood(noise, k)
+    found, most = seen.log_likelihood(loadings, noise), seen.largest_likelihood(noise, k)
     following = np.maximum(np.diagonal(seen.matrix) - np.sum(loadings**2, axis=0), FLOOR)
     gain = seen.largest_likelihood(following, k) - found
     path = np.asarray(fitted.loglike_, dtype=np.float64)
@@ -178,7 +171,7 @@ def _likelihood_claims(
               abs(found - float(path[-1])), error),
         Claim("never fell", "largest fall of the log likelihood from one iteration to the next",
               float(np.max(-np.diff(path), initial=0.0)), error),
-        Claim("missed", "log likelihood that other loadings would gain at this noise", largest - found, error),
+        Claim("missed", "log likelihood that other loadings would gain at this noise", most - found, error),
         Claim("gain", "log likelihood that another step would gain", gain, parameters.tol + error, NOT_CONVERGED),
     ]  # fmt: skip
 
@@ -187,25 +180,18 @@ def _equation_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> 
     """Return the claim that W solves its equations, whatever its rotation."""
     inverse = _posterior_map(loadings, noise)  # Sigma^-1 W'
     rest = seen.matrix @ inverse - loadings.T
-    return Claim(
-        "equations",
-        "largest residual of the equations of the loadings, in deviations of the columns",
-        float(np.max(np.abs(rest), initial=0.0)),
-        EQUATIONS + AMPLIFIED * seen.noise,
-    )
+    return Claim("equations", "largest residual of the equations of the loadings, in deviations of the columns",
+                 largest(rest), EQUATIONS + AMPLIFIED * seen.noise)  # fmt: skip
 
 
 def _free_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Claim:
     """Return the claim that columns without loadings have all their variance as noise."""
     is_free = ~loadings.any(axis=0)
     wanted = np.maximum(np.diagonal(seen.matrix), FLOOR)[is_free]
-    return Claim(
-        "free columns",
-        "distance of the noise of columns without loadings from their variance, in parts of it",
-        float(np.max(np.abs(noise[is_free] / wanted - 1.0), initial=0.0)),
-        EQUATIONS + AMPLIFIED * seen.noise,
-        NOT_CONVERGED,
-    )
+    return Claim("free columns",
+                 "distance of the noise of columns without loadings from their variance, in parts of it",
+                 largest(noise[is_free] / wanted - 1.0),
+                 EQUATIONS + AMPLIFIED * seen.noise, NOT_CONVERGED)  # fmt: skip
 
 
 def _form_claims(fitted: Any, parameters: Any, seen: ColumnCorrelations) -> list[Claim]:
@@ -215,7 +201,7 @@ def _form_claims(fitted: Any, parameters: Any, seen: ColumnCorrelations) -> list
     strength = np.diagonal(products)
     size = max(float(strength.max(initial=0.0)), TINY)
     if parameters.rotation is None:
-        turned = float(np.max(np.abs(products - np.diag(strength)), initial=0.0)) / size
+        turned = largest(products - np.diag(strength)) / size
         said = "largest product of two factors in deviations of the noise, in parts of the largest square"
     else:
         turned, said = (
@@ -240,10 +226,10 @@ def _posterior_map(W: Array, noise: Array) -> Array:
 
 def _asymmetry(loadings: Array, c: float) -> float:
     """Return how far the product of loadings and gradient of the criterion is from symmetric: it is at a maximum."""
-    unit = loadings / max(float(np.abs(loadings).max(initial=0.0)), TINY)
+    unit = loadings / max(largest(loadings), TINY)
     gradient = unit**3 - c * unit * np.mean(unit**2, axis=0)
     turned = unit.T @ gradient
-    return float(np.abs(turned - turned.T).max(initial=0.0)) / max(float(np.abs(turned).max(initial=0.0)), TINY)
+    return largest(turned - turned.T) / max(largest(turned), TINY)
 
 
 PROVES = {"FactorAnalysis": prove_factor_analysis}

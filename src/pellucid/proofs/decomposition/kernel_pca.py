@@ -1,7 +1,7 @@
 r"""Proof of kernel PCA: the vectors are eigenvectors of the centered products, orthonormal, and none larger was missed.
 
 Residuals :math:`\|\bar Kv - \lambda v\|` put an eigenvalue within that distance of each :math:`\lambda` (Weyl). How it
-is shown that no larger one was missed is told in ``missed_eigenvalues``.
+is shown that no larger one was missed is told in ``eigenpairs``.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import ProofKernel, gamma_value, kernel_diagonal, kernel_matrix, resolved_kernel
-from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_that_differ
-from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, turned_claim, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
+from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_claim
+from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, leading_claims, turned_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-11
@@ -33,36 +33,33 @@ def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     n = data.X.shape[0]
     gamma = gamma_value(parameters.gamma, data.X)
     claims = [
-        Claim(
-            "training rows",
-            "rows of X_fit_ that are not those of the data",
-            rows_that_differ(fitted.X_fit_, data.X),
-            0.0,
-        ),
+        rows_claim(fitted.X_fit_, data.X),
         Claim("gamma", "distance of gamma_ from what the parameters mean", abs(fitted.gamma_ - gamma), 0.0),
     ]
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (*claims, Claim("shape", shape, 1.0, 0.0)))
+    k, wanted = len(values), min(n, parameters.n_components or n)
+    may_be_fewer = parameters.n_components is None or parameters.remove_zero_eig
+    inverse = {"X_transformed_fit_": (n, k), "dual_coef_": data.X.shape} if parameters.fit_inverse_transform else {}
+    also = {"eigenvalues_": k == wanted or (k < wanted and may_be_fewer)}
+    if wrong := misshapen("exact", fitted, also, eigenvectors_=(n, k), kernel_means_=(n,), **inverse):
+        return wrong
     options = {name: getattr(parameters, name) for name in ("degree", "coef0")}
     kernel = resolved_kernel(parameters.kernel, gamma=gamma, **options, params=parameters.kernel_params)
     centered, means, diagonal = _centered(kernel, data.X)
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
     matrix = SymmetricMatrix(centered)
     noise = _noise(matrix, diagonal, float(parameters.tol))
-    fewer = parameters.remove_zero_eig and len(values) < min(n, parameters.n_components or n)
+    level = max(largest(values), matrix.least_norm)
+    disorder = int(np.sum(np.diff(values) > 0) + np.sum(values <= 0 if may_be_fewer else values < 0))
+    rounding = 4 * (noise - RESIDUAL) + 8 * sum_error(n)
     claims += [
         _means_claim(fitted.kernel_means_, means, kernel_diagonal(kernel, data.X)),
-        *_vector_claims(matrix, values, vectors, parameters, noise),
-        missed_claim(
-            matrix,
-            values,
-            vectors,
-            noise=noise,
-            wants_all=parameters.n_components is None or fewer,
-            is_positive=kernel.positive,
+        *leading_claims(
+            matrix, values, vectors, level=level, noise=noise, disorder=disorder + wrong_signs(vectors),
+            wants_all=parameters.n_components is None or k < wanted, is_positive=kernel.positive,
+            remedy="Raise max_iter, or lower tol.",
         ),
-    ]
+        turned_claim(vectors.T @ matrix.times(vectors), values, level=level, rounding=rounding),
+    ]  # fmt: skip
     if parameters.fit_inverse_transform:
         claims += _inverse_claims(fitted, kernel, parameters, data, rows)
     return graded("exact", claims)
@@ -83,30 +80,11 @@ def _centered(kernel: ProofKernel, X: Any) -> tuple[Array, Array, Array]:
     return (centered + centered.T) / 2.0, means, kernel_diagonal(kernel, X)
 
 
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    n, k = data.X.shape[0], len(fitted.eigenvalues_)
-    wanted = n if parameters.n_components is None else min(n, parameters.n_components)
-    may_be_fewer = parameters.n_components is None or parameters.remove_zero_eig
-    if k > wanted or (k < wanted and not may_be_fewer):
-        return f"{k} components instead of {wanted}"
-    if fitted.eigenvectors_.shape != (n, k) or fitted.kernel_means_.shape != (n,):
-        return "eigenvectors_ or kernel_means_ have not one row per training row"
-    if parameters.fit_inverse_transform and (
-        fitted.X_transformed_fit_.shape != (n, k) or fitted.dual_coef_.shape != data.X.shape
-    ):
-        return "X_transformed_fit_ or dual_coef_ have not one row per training row"
-    return ""
-
-
 def _means_claim(stored: Array, means: Array, diagonal: Array) -> Claim:
-    size = max(float(np.abs(diagonal).max(initial=0.0)), float(np.abs(means).max(initial=0.0)), TINY)
-    return Claim(
-        "means",
-        "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
-        float(np.max(np.abs(stored - means), initial=0.0)) / size,
-        RESIDUAL,
-    )
+    size = max(largest(diagonal), largest(means), TINY)
+    return Claim("means",
+                 "largest distance of kernel_means_ from the mean product of a row, in parts of the largest product",
+                 largest(stored - means) / size, RESIDUAL)  # fmt: skip
 
 
 def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
@@ -116,46 +94,21 @@ def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     of about the root of n times their size.
     """
     n = len(centered.matrix)
-    lost = EPSILON * float(np.abs(diagonal).max(initial=0.0)) * np.sqrt(n)
+    lost = EPSILON * largest(diagonal) * np.sqrt(n)
     return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
-
-
-def _vector_claims(
-    centered: SymmetricMatrix, values: Array, vectors: Array, parameters: Any, noise: float
-) -> list[Claim]:
-    """Return claims about order and signs, residuals and orthogonality."""
-    level = max(float(np.abs(values).max(initial=0.0)), centered.least_norm)
-    disorder = int(np.sum(np.diff(values) > 0)) + int(np.sum(values < 0)) + wrong_signs(vectors)
-    if parameters.remove_zero_eig or parameters.n_components is None:
-        disorder += int(np.sum(values <= 0))
-    remedy = "Raise max_iter, or lower tol."
-    return [
-        *eigenpair_claims(centered, values, vectors, level=level, noise=noise, remedy=remedy),
-        Claim("order", "eigenvalues out of order or below 0, and vectors of the other sign", float(disorder), 0.0),
-        turned_claim(
-            vectors.T @ centered.times(vectors),
-            values,
-            level=level,
-            rounding=4 * (noise - RESIDUAL) + 8 * sum_error(len(vectors)),
-        ),
-    ]
 
 
 def _inverse_claims(fitted: Any, kernel: ProofKernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
     """Return claims about the ridge regression of the rows on their projections."""
     projected = fitted.eigenvectors_ * np.sqrt(np.maximum(fitted.eigenvalues_, 0.0))
-    apart = float(np.max(np.abs(fitted.X_transformed_fit_ - projected), initial=0.0))
-    size = max(float(np.abs(projected).max(initial=0.0)), TINY)
+    apart = largest(fitted.X_transformed_fit_ - projected)
+    size = max(largest(projected), TINY)
     rows_on_projections = TrainingData(projected, data.X, given=(projected, data.X, None))
     return [
-        Claim(
-            "projections",
-            "distance of X_transformed_fit_ from the projections, in parts of the largest",
-            apart / size,
-            RESIDUAL,
-        ),
+        Claim("projections", "distance of X_transformed_fit_ from the projections, in parts of the largest",
+              apart / size, RESIDUAL),
         *equation_claims(kernel, parameters.alpha, rows_on_projections, fitted.dual_coef_, rows),
-    ]
+    ]  # fmt: skip
 
 
 PROVES = {"KernelPCA": prove_kernel_pca}

@@ -93,7 +93,7 @@ class DivergenceProblem:
         mix, alpha = float(parameters.l1_ratio), float(parameters.alpha_W)
         on_components = alpha if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
         self.on_weights, self.on_components = (self._penalties(a, mix) for a in (d * alpha, n * on_components))
-        parts = (block for _, block in self.blocks())
+        parts = (block for _, block in _blocks(self.X))
         self.size = float(sum(np.sum(part[part > 0.0] ** self.beta) for part in parts))
 
     def _penalties(self, alpha: float, mix: float) -> tuple[float, float]:
@@ -101,14 +101,6 @@ class DivergenceProblem:
         with np.errstate(over="ignore", under="ignore"):
             one, two = (float(np.float64(self.root) ** (power - 2.0 * self.beta)) for power in (1.0, 2.0))
         return alpha * mix and alpha * mix * one, alpha * (1.0 - mix) and alpha * (1.0 - mix) * two
-
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield the rows in dense blocks of float64."""
-        n, d = self.X.shape
-        height = max(1, ENTRIES_AT_ONCE // d)
-        for start in range(0, n, height):
-            rows = slice(start, min(n, start + height))
-            yield rows, dense(self.X[rows]).astype(np.float64, copy=False)
 
     def divergence(self, W: Array, H: Array) -> float:
         """Return the divergence of the data from the product, entry by entry; of sparse data from sums over zeros."""
@@ -119,7 +111,7 @@ class DivergenceProblem:
                 return 0.5 * (float(np.sum((x - product) ** 2)) + max(elsewhere, 0.0))
             total = float(W.sum(axis=0) @ H.sum(axis=1))
             return float(np.sum(x[x > 0.0] * np.log(x / np.maximum(product, SMALLEST))[x > 0.0] - x[x > 0.0])) + total
-        return sum(_divergence(block, W[rows] @ H, self.beta) for rows, block in self.blocks())
+        return sum(_divergence(block, W[rows] @ H, self.beta) for rows, block in _blocks(self.X))
 
     def objective(self, W: Array, H: Array) -> float:
         """Return the divergence and the penalties."""
@@ -181,30 +173,34 @@ def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> C
 
 
 def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
-    products = np.zeros(W.shape), np.zeros(H.shape)
-    if sparse.issparse(problem.X):
-        X = problem.X.astype(np.float64)
-        products = np.asarray(X @ H.T), np.asarray((X.T @ W).T)
-    else:
-        for rows, block in problem.blocks():
-            known = np.where(np.isnan(block), W[rows] @ H, block)
-            products[0][rows] = known @ H.T
-            products[1][...] += W[rows].T @ known
-    gains = _gains(W.T, H @ H.T, products[0].T, problem.on_weights)
-    gains += _gains(H, W.T @ W, products[1], problem.on_components)
-    return Claim(
-        "stationary",
-        "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
-        float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
-        max(float(parameters.tol), _least_residual(dtype)),
-        _remedy(parameters),
-    )
+    gains = _gains(W.T, H @ H.T, _products(problem.X, W, H).T, problem.on_weights)
+    gains += _gains(H, W.T @ W, _products(problem.X.T, H.T, W.T).T, problem.on_components)
+    return Claim("stationary",
+                 "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
+                 float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
+                 max(float(parameters.tol), _least_residual(dtype)), _remedy(parameters))  # fmt: skip
+
+
+def _products(X: Any, W: Array, H: Array) -> Array:
+    """Return the data times the components; what is missing is as in the product."""
+    if sparse.issparse(X):
+        return np.asarray(X.astype(np.float64) @ H.T)
+    return np.concatenate([np.where(np.isnan(x), W[rows] @ H, x) @ H.T for rows, x in _blocks(X)])
+
+
+def _blocks(X: Any) -> Iterator[tuple[slice, Array]]:
+    """Yield the rows in dense blocks of float64."""
+    n, d = X.shape
+    height = max(1, ENTRIES_AT_ONCE // d)
+    for start in range(0, n, height):
+        rows = slice(start, min(n, start + height))
+        yield rows, dense(X[rows]).astype(np.float64, copy=False)
 
 
 def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
-    before = problem.objective(W, H)
-    W = _stepped(W, *_quotient_for_weights(problem, W, H), problem.on_weights, problem.beta)
-    H = _stepped(H, *_quotient_for_components(problem, W, H), problem.on_components, problem.beta)
+    before, turned = problem.objective(W, H), problem.X.T.tocsr() if sparse.issparse(problem.X) else problem.X.T
+    W = _stepped(W, *_quotient(problem.X, W, H, problem.beta), problem.on_weights, problem.beta)
+    H = _stepped(H.T, *_quotient(turned, H.T, W.T, problem.beta), problem.on_components, problem.beta).T
     after = problem.objective(W, H)
     decrease = math.sqrt(2.0 * max(before, 0.0)) - math.sqrt(2.0 * max(after, 0.0))
     return Claim(
@@ -216,37 +212,18 @@ def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any,
     )
 
 
-def _quotient_for_weights(problem: DivergenceProblem, W: Array, H: Array) -> tuple[Array, Array]:
-    if problem.beta == 1.0 and sparse.issparse(problem.X):
-        return np.asarray(_sparse_ratios(problem.X, W, H) @ H.T), np.broadcast_to(H.sum(axis=1), W.shape)
+def _quotient(X: Any, W: Array, H: Array, beta: float) -> tuple[Array, Array]:
+    """Return by what the weights are multiplied and divided; for the components all is transposed."""
+    if beta == 1.0 and sparse.issparse(X):
+        ratios = X.data / np.maximum(product_entries(X, W, H), SMALLEST)
+        above = sparse.csr_array((ratios, X.indices, X.indptr), shape=X.shape) @ H.T
+        return np.asarray(above), np.broadcast_to(H.sum(axis=1), W.shape)
     above, below = np.empty(W.shape), np.empty(W.shape)
-    for rows, block in problem.blocks():
-        numerator, denominator = _powers(block, W[rows] @ H, problem.beta)
-        above[rows], below[rows] = numerator @ H.T, denominator @ H.T
+    for rows, x in _blocks(X):
+        product = np.maximum(W[rows] @ H, SMALLEST) if beta < 2.0 else W[rows] @ H
+        known = np.where(np.isnan(x), product, x)
+        above[rows], below[rows] = (known * product ** (beta - 2.0)) @ H.T, product ** (beta - 1.0) @ H.T
     return above, below
-
-
-def _quotient_for_components(problem: DivergenceProblem, W: Array, H: Array) -> tuple[Array, Array]:
-    if problem.beta == 1.0 and sparse.issparse(problem.X):
-        ratios = _sparse_ratios(problem.X, W, H)
-        return np.asarray((ratios.T @ W).T), np.broadcast_to(W.sum(axis=0)[:, None], H.shape)
-    above, below = np.zeros(H.shape), np.zeros(H.shape)
-    for rows, block in problem.blocks():
-        numerator, denominator = _powers(block, W[rows] @ H, problem.beta)
-        above += W[rows].T @ numerator
-        below += W[rows].T @ denominator
-    return above, below
-
-
-def _sparse_ratios(X: Any, W: Array, H: Array) -> Any:
-    values = X.data / np.maximum(product_entries(X, W, H), SMALLEST)
-    return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
-
-
-def _powers(x: Array, product: Array, beta: float) -> tuple[Array, Array]:
-    product = np.maximum(product, SMALLEST) if beta < 2.0 else product
-    known = np.where(np.isnan(x), product, x)
-    return known * product ** (beta - 2.0), product ** (beta - 1.0)
 
 
 def _stepped(factor: Array, above: Array, below: Array, penalties: tuple[float, float], beta: float) -> Array:

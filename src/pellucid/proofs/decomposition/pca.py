@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.proofs.arrays import largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import ClaimedDirections, GramOfRows, centering_loss, direction_claims
-from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
+from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import graded
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 SMALLEST = 1e-15
@@ -25,9 +27,10 @@ EVIDENCE = 1e-6
 def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     rows = GramOfRows.of(data, is_centered=True)
-    shape = _shape_fault(fitted, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    k, d = len(fitted.explained_variance_), data.X.shape[1]
+    shapes = {**dict.fromkeys(("singular_values_", "explained_variance_ratio_"), (k,)), "mean_": (d,)}
+    if wrong := misshapen("exact", fitted, {"n_components_": fitted.n_components_ == k}, components_=(k, d), **shapes):
+        return wrong
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(
         squares,
@@ -36,31 +39,23 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
         float(parameters.tol),
         centering_loss(data.X, rows.unit * rows.mean, _count(data), rows.least_norm),
     )
-    size = float(np.abs(rows.mean).max(initial=0.0)) + np.sqrt(rows.trace / _count(data)) / rows.unit
+    size = largest(rows.mean) + np.sqrt(rows.trace / _count(data)) / rows.unit
     claims = [
-        Claim(
-            "mean",
-            "largest distance of mean_ from the mean of a column, in parts of the largest mean and the spread",
-            float(np.max(np.abs(fitted.mean_ - rows.mean), initial=0.0)) / max(size, TINY),
-            rounding_unit(data.X.dtype),
-        ),
+        Claim("mean",
+              "largest distance of mean_ from the mean of a column, in parts of the largest mean and the spread",
+              largest(fitted.mean_ - rows.mean) / max(size, TINY),
+              rounding_unit(data.X.dtype)),
         *direction_claims(rows, found, is_factored=data.X.shape[1] <= FACTORED),
         *_record_claims(fitted, rows, found),
         _count_claim(fitted, parameters, data, found.noise),
-    ]
+    ]  # fmt: skip
     if parameters.n_components == "mle":
         variances = np.linalg.eigvalsh(rows.matrix)[::-1] / (_count(data) - 1.0) / rows.unit / rows.unit
         claims.append(_evidence_claim(fitted.n_components_, np.maximum(variances, 0.0), _count(data)))
     if hasattr(fitted, "scatter_"):
         apart = np.abs(fitted.scatter_ * rows.unit * rows.unit - rows.matrix).max(initial=0.0)
-        claims.append(
-            Claim(
-                "scatter",
-                "largest distance of scatter_ from that of the rows, in parts of the sum of its diagonal",
-                float(apart) / max(rows.trace, TINY),
-                found.noise,
-            )
-        )
+        said = "largest distance of scatter_ from that of the rows, in parts of the sum of its diagonal"
+        claims.append(Claim("scatter", said, float(apart) / max(rows.trace, TINY), found.noise))
     return graded("exact", claims)
 
 
@@ -79,39 +74,22 @@ def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> l
     # the sum of the squares left out was, perhaps, the difference of two sums
     of_sums = sum_error(len(found.vectors)) + 2 * rounding_unit(rows.data.X.dtype) + found.lost + found.tol
     return [
-        Claim(
-            "shares",
-            "variances and ratios that do not follow from the singular values, in parts of the largest square",
-            float(np.max(apart)),
-            allowed + (n - 1.0) * rows.subnormal_loss(level),
-        ),
-        Claim(
-            "noise",
-            "distance of noise_variance_ from what the components leave out, in parts of the sum of all squares",
-            abs(noise - rest) / max(rows.trace, TINY),
-            of_sums + n * rows.subnormal_loss(level) if k < most else 0.0,
-        ),
+        Claim("shares",
+              "variances and ratios that do not follow from the singular values, in parts of the largest square",
+              float(np.max(apart)), allowed + (n - 1.0) * rows.subnormal_loss(level)),
+        Claim("noise",
+              "distance of noise_variance_ from what the components leave out, in parts of the sum of all squares",
+              abs(noise - rest) / max(rows.trace, TINY),
+              of_sums + n * rows.subnormal_loss(level) if k < most else 0.0),
         Claim(
             "rows", "distance of n_samples_ from the sum of the weights", abs(float(fitted.n_samples_) - n), 1e-9 * n
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _count(data: TrainingData) -> float:
     """Return the number of rows, or the sum of their weights."""
     return float(data.X.shape[0] if data.weight is None else data.weight.sum())
-
-
-def _shape_fault(fitted: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    k, d = len(fitted.explained_variance_), data.X.shape[1]
-    if fitted.components_.shape != (k, d) or fitted.mean_.shape != (d,):
-        return "components_ or mean_ have not one entry per column"
-    if fitted.singular_values_.shape != (k,) or fitted.explained_variance_ratio_.shape != (k,):
-        return "singular_values_ or explained_variance_ratio_ have not one entry per component"
-    if fitted.n_components_ != k:
-        return f"{k} components, but n_components_ is {fitted.n_components_}"
-    return ""
 
 
 def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float) -> Claim:
@@ -127,12 +105,10 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float)
     held = np.concatenate([[0.0], np.cumsum(fitted.explained_variance_ratio_, dtype=np.float64)])
     share = float(parameters.n_components)
     too_few = share - held[-1] if k < min(shape) else 0.0
-    return Claim(
-        "components",
-        "share of the variance that the components lack, or that one fewer would have held too much",
-        float(max(too_few, held[max(k - 1, 0)] - share)),
-        max(noise, rounding_unit(data.X.dtype)),
-    )
+    return Claim("components",
+                 "share of the variance that the components lack, or that one fewer would have held too much",
+                 float(max(too_few, held[max(k - 1, 0)] - share)),
+                 max(noise, rounding_unit(data.X.dtype)))  # fmt: skip
 
 
 def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
@@ -140,12 +116,9 @@ def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:
     best = float(evidence.max(initial=-np.inf))
     own = float(evidence[k - 1]) if 1 <= k <= len(evidence) else (best if not len(evidence) else -np.inf)
     lacking = 0.0 if own == best else best - own
-    return Claim(
-        "evidence",
-        "Minka's evidence that another number of components has more than this one, in parts of the largest",
-        lacking / max(abs(best), TINY) if np.isfinite(lacking) else float("inf"),
-        EVIDENCE,
-    )
+    return Claim("evidence",
+                 "Minka's evidence that another number of components has more than this one, in parts of the largest",
+                 lacking / max(abs(best), TINY) if np.isfinite(lacking) else float("inf"), EVIDENCE)  # fmt: skip
 
 
 def _minka_evidence(spectrum: Any, k: int, n_rows: float) -> float:

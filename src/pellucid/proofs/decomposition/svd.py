@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.directions import (
     ClaimedDirections,
@@ -14,9 +14,10 @@ from pellucid.proofs.decomposition.directions import (
     direction_claims,
     singular_values_claim,
 )
-from pellucid.proofs.matrices.missed_eigenvalues import FACTORED
+from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit
 from pellucid.proofs.sampling import graded
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 DEFAULT_TRUNCATED = 2
@@ -33,9 +34,8 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     if parameters.n_components is None and parameters.kind not in ("full", "compact"):
         k = min(DEFAULT_TRUNCATED, n, d)
     n_left, n_right = (n, d) if is_full else (k, k)
-    shapes = fitted.U_.shape, fitted.singular_values_.shape, fitted.components_.shape
-    if shapes != ((n, n_left), (k,), (n_right, d)):
-        return Certificate("exact", (Claim("shape", f"not {n_left}, {k} and {n_right} vectors", 1.0, 0.0),))
+    if wrong := misshapen("exact", fitted, U_=(n, n_left), singular_values_=(k,), components_=(n_right, d)):
+        return wrong
     rows = GramOfRows.of(data, is_centered=False)
     values = fitted.singular_values_.astype(np.float64) * rows.unit
     V = fitted.components_.T.astype(np.float64)
@@ -47,14 +47,11 @@ def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
             *direction_claims(rows, found, is_factored=d <= FACTORED),
             singular_values_claim(fitted, rows, V[:, :k]),
             *_left_claims(rows, fitted.U_.astype(np.float64), values, V, is_whole=k == min(n, d)),
-            Claim(
-                "energy",
-                "distance of energy_ from the sum of all squares, in parts of it",
-                abs(fitted.energy_ * rows.unit * rows.unit - rows.trace) / max(rows.trace, TINY),
-                found.noise + rows.subnormal_loss(rows.trace),
-            ),
+            Claim("energy", "distance of energy_ from the sum of all squares, in parts of it",
+                  abs(fitted.energy_ * rows.unit * rows.unit - rows.trace) / max(rows.trace, TINY),
+                  found.noise + rows.subnormal_loss(rows.trace)),
         ),
-    )
+    )  # fmt: skip
 
 
 def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whole: bool) -> list[Claim]:
@@ -63,43 +60,34 @@ def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whol
     Vectors found without the others are as right as their squares are: a small value counts for less.
     """
     unit = rounding_unit(rows.data.X.dtype)
-    largest = max(float(values.max(initial=0.0)), np.sqrt(rows.least_norm))
+    level = max(float(values.max(initial=0.0)), np.sqrt(rows.least_norm))
     image = np.asarray((rows.data.X * rows.unit) @ V[:, : len(values)], dtype=np.float64)
-    rest = np.linalg.norm(image - U[:, : len(values)] * values, axis=0) / largest
+    rest = np.linalg.norm(image - U[:, : len(values)] * values, axis=0) / level
     if not is_whole:
-        rest = rest * (values / largest)
+        rest = rest * (values / level)
     return [
-        Claim(
-            "left vectors",
-            "longest residual of A v - s u, in parts of the largest singular value",
-            float(rest.max(initial=0.0)),
-            max(LEFT, 4 * unit),
-        ),
-        Claim(
-            "left angles",
-            "largest product of two left vectors, or distance of one from length 1",
-            float(np.abs(U.T @ U - np.eye(U.shape[1])).max(initial=0.0)),
-            max(1e-9, 2 * unit),
-        ),
-    ]
+        Claim("left vectors", "longest residual of A v - s u, in parts of the largest singular value",
+              float(rest.max(initial=0.0)), max(LEFT, 4 * unit)),
+        Claim("left angles", "largest product of two left vectors, or distance of one from length 1",
+              largest(U.T @ U - np.eye(U.shape[1])), max(1e-9, 2 * unit)),
+    ]  # fmt: skip
 
 
 def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     n, d = data.X.shape
     k = min(parameters.n_components, n)
-    one_each = (fitted.singular_values_, fitted.explained_variance_, fitted.explained_variance_ratio_)
-    if fitted.components_.shape != (k, d) or any(values.shape != (k,) for values in one_each):
-        return Certificate("exact", (Claim("shape", f"not {k} components of {d} columns", 1.0, 0.0),))
+    one_each = dict.fromkeys(("singular_values_", "explained_variance_", "explained_variance_ratio_"), (k,))
+    if wrong := misshapen("exact", fitted, components_=(k, d), **one_each):
+        return wrong
     rows = GramOfRows.of(data, is_centered=False)
     V = fitted.components_.T.astype(np.float64)
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
     found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
-    is_factored = d <= FACTORED
     return graded(
         "exact",
         (
-            *direction_claims(rows, found, is_factored=is_factored),
+            *direction_claims(rows, found, is_factored=d <= FACTORED),
             singular_values_claim(fitted, rows, V),
             _variance_claim(fitted, data, V, found.noise),
         ),
@@ -116,12 +104,9 @@ def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Cl
         np.abs(fitted.explained_variance_ * centered.unit * centered.unit - variances).max(initial=0.0) / of_all,
         np.abs(fitted.explained_variance_ratio_ - variances / of_all).max(initial=0.0),
     )
-    return Claim(
-        "variances",
-        "largest distance of a variance from that of the projections, in parts of that of all columns",
-        float(apart),
-        noise + centered.subnormal_loss(of_all),
-    )
+    return Claim("variances",
+                 "largest distance of a variance from that of the projections, in parts of that of all columns",
+                 float(apart), noise + centered.subnormal_loss(of_all))  # fmt: skip
 
 
 PROVES = {"SVD": prove_svd, "TruncatedSVD": prove_truncated_svd}

@@ -20,6 +20,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ENDS = 1e-6
@@ -51,15 +52,12 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     """Return the certificate from the data and the fitted attributes; a fit looks at few columns."""
     d = data.X.shape[1]
     shapes = {"scores_": (d,), "intervals_": (d, 2), "pvalues_": (d,), "ranking_": (d,), "support_": (d,)}
-    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
-    if wrong:
-        return Certificate("exact", (Claim("shape", f"not of the columns: {', '.join(wrong)}", 1.0, 0.0),))
+    if wrong := misshapen("exact", fitted, **shapes):
+        return wrong
     is_information = parameters.measure == "mutual_information"
-    some, n, level = (
-        drawn(d, AT_FIT if is_fitting() else d, always=_first(fitted.ranking_, d)),
-        float(data.weights.sum()),
-        float(parameters.level),
-    )
+    first = np.asarray(fitted.ranking_)[:AT_FIT]  # those are looked at whatever is drawn, if they are columns
+    some = drawn(d, AT_FIT if is_fitting() else d, always=first[(first >= 0) & (first < d)])
+    n, level = float(data.weights.sum()), float(parameters.level)
     part = replace(data, X=data.X[:, some])
     scores, freedom, noise = (_informations if is_information else _correlations)(part, parameters)
     check = _information_ends if is_information else _correlation_ends
@@ -80,12 +78,6 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
         Claim("order", "largest rise of a score along the ranking", float(np.max(falling, initial=0.0)), noise),
         Claim("choice", "columns that are not the first of the ranking", float(np.sum(chosen != fitted.support_)), 0.0),
     ))  # fmt: skip
-
-
-def _first(ranking: Array, d: int) -> Array:
-    """Return the columns that a ranking puts first, which are looked at whatever is drawn; those that are columns."""
-    first = np.asarray(ranking)[:AT_FIT]
-    return first[(first >= 0) & (first < d)]
 
 
 def _informations(data: TrainingData, parameters: Any) -> tuple[Array, Array, float]:
@@ -186,10 +178,10 @@ def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     d = data.X.shape[1]
     k = min(d, parameters.k)
     shapes = {"order_": (k,), "relevance_": (d,), "redundancy_": (d, k), "support_": (d,)}
-    wrong = [name for name, shape in shapes.items() if getattr(fitted, name).shape != shape]
     order = fitted.order_
-    if wrong or len(np.unique(order)) < k or order.min(initial=0) < 0 or order.max(initial=0) >= d:
-        return Certificate("replayed", (Claim("shape", f"not of {k} of the columns: {', '.join(wrong)}", 1.0, 0.0),))
+    are_columns = len(np.unique(order)) == k and order.min(initial=0) >= 0 and order.max(initial=0) < d
+    if wrong := misshapen("replayed", fitted, {"order_": are_columns}, **shapes):
+        return wrong
     most = COLUMNS_AT_FIT if is_fitting() else max(MOST_COLUMNS, WORK // (len(data.y) * (k + 1)))
     looked_at = drawn(d, most, always=order[:1] if is_fitting() else order)
     said = f"largest distance of an information from the one computed again, {len(looked_at)} of {d} columns"

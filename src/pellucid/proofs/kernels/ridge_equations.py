@@ -47,13 +47,10 @@ def equation_claims(kernel: Any, alpha: Any, data: TrainingData, a: Array, rows:
     n = data.X.shape[0]
     seen = "all" if len(rows) == n else f"{len(rows)} of {n:,}"
     rest = "" if len(rows) == n else f"; at 99 % confidence at most {in_percent(most_wrong(len(rows)))} are worse"
-    equations = Claim(
-        "equations",
-        f"largest part by which K a + alpha a / weight differs from y, {seen} looked at{rest}",
-        value,
-        PRODUCT_ERROR + 8 * sum_error(n),
-        "Raise alpha: the equations have no solution that rounding leaves intact.",
-    )
+    equations = Claim("equations",
+                      f"largest part by which K a + alpha a / weight differs from y, {seen} looked at{rest}", value,
+                      PRODUCT_ERROR + 8 * sum_error(n),
+                      "Raise alpha: the equations have no solution that rounding leaves intact.")  # fmt: skip
     return equations, _fitted_values_claim(residual, y, ridge, size, data.weights)
 
 
@@ -63,13 +60,10 @@ def _fitted_values_claim(residual: Array, y: Array, ridge: Array, size: Array, w
         lost = np.sqrt(np.mean(np.square(residual), axis=0)) / np.maximum(np.sqrt(np.mean(np.square(y), axis=0)), TINY)
     spread = float(np.sqrt(weight.max() / weight.min()))
     condition = 1.0 + float(np.sum(size)) / max(float(ridge.min()), TINY)
-    return Claim(
-        "fitted values",
-        "part of the targets by which rounding moved the fitted values, at most",
-        spread * float(np.max(lost, initial=0.0)),
-        spread * min(USEFUL, 64 * sum_error(len(weight)) * condition),
-        "Raise alpha, or bring X nearer to 0 and to size 1.",
-    )
+    return Claim("fitted values", "part of the targets by which rounding moved the fitted values, at most",
+                 spread * float(np.max(lost, initial=0.0)),
+                 spread * min(USEFUL, 64 * sum_error(len(weight)) * condition),
+                 "Raise alpha, or bring X nearer to 0 and to size 1.")  # fmt: skip
 
 
 def equation_errors(
@@ -84,6 +78,12 @@ def equation_errors(
             residuals.append(y[rows[part]] - products @ a - (ridge * a)[rows[part]])
         largest = float(np.maximum(largest, np.abs(products).max(initial=0.0)))
     return np.concatenate(residuals), largest
+
+
+def rows_claim(stored: Any, given: Any) -> Claim:
+    """Return the claim that the rows kept for new ones are those of the data."""
+    wrong = rows_that_differ(stored, given)
+    return Claim("training rows", "rows of X_fit_ that are not those of the data", wrong, 0.0)
 
 
 def rows_that_differ(stored: Any, given: Any) -> float:

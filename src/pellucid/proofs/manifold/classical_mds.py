@@ -15,18 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, is_given, named_metric
-from pellucid.proofs.kernels.ridge_equations import rows_that_differ
-from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import ProductsOfRows, SymmetricMatrix, missed_claim
+from pellucid.proofs.kernels.ridge_equations import rows_claim, rows_that_differ
+from pellucid.proofs.matrices.eigenpairs import RESIDUAL, ProductsOfRows, SymmetricMatrix, coordinate_claims
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
-
-RESIDUAL = 1e-11
-"""Residuals accepted, in parts of the largest eigenvalue, where no ``tol`` allows more."""
 
 ALL_VALUES = 1000
 """Rows up to which the share of negative eigenvalues is claimed: it takes all of them."""
@@ -38,11 +35,12 @@ SAME = 1e-12
 
 def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    is_euclidean = named_metric(parameters.metric, None, parameters.metric_params) == ("euclidean", {})
+    n, k = data.X.shape[0], parameters.n_components
     stored: Any = getattr(fitted, "dissimilarity_matrix_", None)  # that of Euclidean distances is left for later
+    also = {"dissimilarity_matrix_": stored is None or stored.shape == (n, n)}
+    if wrong := misshapen("exact", fitted, also, embedding_=(n, k), eigenvalues_=(k,), squared_means_=(n,)):
+        return wrong
+    is_euclidean = named_metric(parameters.metric, None, parameters.metric_params) == ("euclidean", {})
     products: Any = None
     if is_euclidean:
         claims, products = [_euclidean_claim(fitted.X_fit_, stored, data.X)], RowsAboutMean.of(data.X)
@@ -50,9 +48,10 @@ def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Cer
         between = all_distances(parameters.metric, parameters.metric_params, data.X, stored)
         claims, products = [distances_claim(stored, between)], ProductsAboutMean.of(between)
         claims += [] if is_given(parameters.metric) else [rows_claim(fitted.X_fit_, data.X)]
-    claims += coordinate_claims(products, fitted, parameters, is_positive=is_euclidean)
+    lost = 64 * EPSILON * np.sqrt(n)
+    claims += coordinate_claims(products, fitted, unit=products.unit, lost=lost, is_positive=is_euclidean)
     proof = graded("exact", [*claims, means_claim(fitted.squared_means_, products)])
-    if is_euclidean or len(data.X) > ALL_VALUES or is_fitting():
+    if is_euclidean or n > ALL_VALUES or is_fitting():
         return proof
     try:
         return replace(proof, reason=negative_report(np.linalg.eigvalsh(products.matrix)))
@@ -79,33 +78,13 @@ def all_distances(metric: Any, metric_params: Any, X: Array, stored: Array) -> A
     return found
 
 
-def rows_claim(stored: Any, given: Any) -> Claim:
-    """Return the claim that the rows kept for new ones are those of the data."""
-    wrong = rows_that_differ(stored, given)
-    return Claim("training rows", "rows of X_fit_ that are not those of the data", wrong, 0.0)
-
-
 def distances_claim(stored: Array, between: Array) -> Claim:
     """Return the claim that the stored distances are those of the data."""
     with np.errstate(over="ignore", invalid="ignore"):
-        apart = float(np.max(np.abs(stored - between), initial=0.0))
-    return Claim(
-        "distances",
-        "largest difference of a stored distance from that of the data, in parts of the largest",
-        apart / max(float(between.max(initial=0.0)), TINY),
-        SAME,
-    )
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    n, k = data.X.shape[0], parameters.n_components
-    if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
-        return f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
-    given = getattr(fitted, "dissimilarity_matrix_", None)
-    if fitted.squared_means_.shape != (n,) or (given is not None and given.shape != (n, n)):
-        return "squared_means_ or dissimilarity_matrix_ have not one row per training row"
-    return ""
+        apart = largest(stored - between)
+    return Claim("distances",
+                 "largest difference of a stored distance from that of the data, in parts of the largest",
+                 apart / max(float(between.max(initial=0.0)), TINY), SAME)  # fmt: skip
 
 
 def unit_for(size: float) -> float:
@@ -141,46 +120,10 @@ class RowsAboutMean(ProductsOfRows):
         """Return the products of rows about their mean."""
         centered = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
         centered -= centered.mean(axis=0)  # that of rows far from 0 was rounded, and would be an axis of its own
-        unit = unit_for(float(np.abs(centered).max(initial=0.0)))
+        unit = unit_for(largest(centered))
         centered *= unit
         squares = np.einsum("ij,ij->i", centered, centered)
         return cls(centered, squares + squares.mean(), unit)
-
-
-def coordinate_claims(
-    matrix: Any, fitted: Any, parameters: Any, *, tol: float = 0.0, rounding: float = 0.0, is_positive: bool
-) -> list[Claim]:
-    """Return the claims about ``embedding_`` and ``eigenvalues_``, given the products.
-
-    ``rounding`` is that of the dtype in which the embedding is stored. Fewer axes than were asked for have an extent
-    only if the others have none: then no eigenvalue above rounding may be left.
-    """
-    n, unit = len(fitted.embedding_), matrix.unit
-    values = np.asarray(fitted.eigenvalues_, dtype=np.float64) * unit * unit
-    scaled = np.asarray(fitted.embedding_, dtype=np.float64) * unit
-    has_extent = values > 0.0
-    with np.errstate(invalid="ignore", over="ignore"):
-        vectors = scaled[:, has_extent] / np.sqrt(values[has_extent])
-    level = max(float(values.max(initial=0.0)), matrix.least_norm)
-    noise = max(RESIDUAL, 8 * sum_error(n), 4 * tol) + 64 * EPSILON * np.sqrt(n) / level + 4 * rounding
-    flat = scaled[:, ~has_extent]
-    disorder = int(np.sum(~(np.diff(values) <= 0.0))) + int(np.sum(~(values >= 0.0)))
-    disorder += wrong_signs(vectors, max(1e-9, 8 * rounding)) + int(np.any(flat != 0.0))
-    disorder += int(np.sum(np.cumsum(~has_extent)[has_extent] > 0)) if len(values) else 0
-    return [
-        *eigenpair_claims(
-            matrix, values[has_extent], vectors, level=level, noise=noise, remedy="Raise max_iter, or lower tol."
-        ),
-        Claim("order", "eigenvalues out of order or below 0, and axes of the other sign", float(disorder), 0.0),
-        missed_claim(
-            matrix,
-            values[has_extent],
-            vectors,
-            noise=noise,
-            wants_all=int(has_extent.sum()) < parameters.n_components,
-            is_positive=is_positive,
-        ),
-    ]
 
 
 def negative_report(eigenvalues: Array) -> str:
@@ -200,12 +143,9 @@ def means_claim(stored: Array, products: ProductsAboutMean | RowsAboutMean) -> C
     means = products.means
     with np.errstate(over="ignore", invalid="ignore"):
         apart = np.abs(np.asarray(stored, dtype=np.float64) * products.unit * products.unit - means)
-    return Claim(
-        "means",
-        "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
-        float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY),
-        RESIDUAL,
-    )
+    return Claim("means",
+                 "largest distance of squared_means_ from the mean squared distance of a row, in parts of the largest",
+                 float(np.max(apart, initial=0.0)) / max(float(means.max(initial=0.0)), TINY), RESIDUAL)  # fmt: skip
 
 
 PROVES = {"ClassicalMDS": prove_classical_mds}

@@ -16,9 +16,12 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, is_given
-from pellucid.proofs.manifold.classical_mds import ProductsAboutMean, coordinate_claims, means_claim, rows_claim
+from pellucid.proofs.kernels.ridge_equations import rows_claim
+from pellucid.proofs.manifold.classical_mds import ProductsAboutMean, means_claim
+from pellucid.proofs.matrices.eigenpairs import coordinate_claims
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT, SOURCES_AT_FIT, SOURCES_AT_VERIFY = 8, 4, 200
@@ -29,9 +32,15 @@ BLOCK_ENTRIES = 2**21
 
 def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    n, k, graph = data.X.shape[0], parameters.n_components, fitted.neighbor_graph_
+    also = {
+        "neighbor_graph_": sparse.issparse(graph) and graph.shape == (n, n) and np.all(graph.data >= 0.0),
+        "embedding_": fitted.embedding_.dtype == data.X.dtype,
+        "dist_matrix_": fitted.dist_matrix_.dtype == data.X.dtype,
+    }
+    shapes = {"embedding_": (n, k), "eigenvalues_": (k,), "squared_means_": (n,), "dist_matrix_": (n, n)}
+    if wrong := misshapen("exact", fitted, also, **shapes):
+        return wrong
     products = ProductsAboutMean.of(fitted.dist_matrix_)
     stored = np.dtype(fitted.embedding_.dtype)
     rounding = 0.0 if stored == np.float64 else rounding_unit(stored)
@@ -44,25 +53,11 @@ def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
             last_link_claim(fitted.dist_matrix_, fitted.neighbor_graph_),
             means_claim(fitted.squared_means_, products),
             *coordinate_claims(
-                products, fitted, parameters, tol=float(parameters.tol), rounding=rounding, is_positive=False
+                products, fitted, unit=products.unit, tol=float(parameters.tol), rounding=rounding,
+                lost=64 * EPSILON * np.sqrt(n), is_positive=False,
             ),
         ),
-    )
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes and kinds of the attributes, if anything is."""
-    n, k = data.X.shape[0], parameters.n_components
-    if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
-        return f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
-    graph = fitted.neighbor_graph_
-    if not sparse.issparse(graph) or graph.shape != (n, n) or not np.all(graph.data >= 0.0):
-        return "neighbor_graph_ holds not the lengths of links of the training rows"
-    if fitted.squared_means_.shape != (n,) or fitted.dist_matrix_.shape != (n, n):
-        return "squared_means_ or dist_matrix_ have not one row per training row"
-    if fitted.embedding_.dtype != data.X.dtype or fitted.dist_matrix_.dtype != data.X.dtype:
-        return f"embedding_ or dist_matrix_ are not of the kind of the data, {data.X.dtype}"
-    return ""
+    )  # fmt: skip
 
 
 def link_claims(graph: Any, parameters: Any, X: Any) -> list[Claim]:
@@ -80,13 +75,10 @@ def link_claims(graph: Any, parameters: Any, X: Any) -> list[Claim]:
         wrong += one
         extra += more
     claims = [
-        Claim(
-            "links",
-            f"entries of {len(rows):,} rows of the graph that are not as the data say" + at_most_wrong(len(rows), n),
-            wrong,
-            0.0,
-        )
-    ]
+        Claim("links",
+              f"entries of {len(rows):,} rows of the graph that are not as the data say" + at_most_wrong(len(rows), n),
+              wrong, 0.0)
+    ]  # fmt: skip
     if is_fitting():
         return claims
     statement = "links that are not with neighbors and do not join two parts by their closest rows"

@@ -17,11 +17,11 @@ from scipy.sparse.linalg import splu
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances
-from pellucid.proofs.manifold.classical_mds import rows_claim
-from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix
+from pellucid.proofs.kernels.ridge_equations import rows_claim
+from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, eigenpair_claims, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT = 16
@@ -39,14 +39,16 @@ DENSE_UP_TO = 4000
 
 def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
+    n, d, k, near = data.X.shape[0], parameters.n_components, parameters.n_neighbors, fitted.neighbors_
+    is_standard = parameters.method == "standard"
+    also = {"neighbors_": np.all((near >= 0) & (near < n)), "weights_": hasattr(fitted, "weights_") == is_standard}
+    weights = {"weights_": (n, k)} if is_standard and hasattr(fitted, "weights_") else {}
+    if wrong := misshapen("exact", fitted, also, embedding_=(n, d), eigenvalues_=(d,), neighbors_=(n, k), **weights):
+        return wrong
     M = _matrix(fitted, parameters, data.X)
-    n = data.X.shape[0]
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
     claims = [rows_claim(fitted.X_fit_, data.X), _neighbors_claim(fitted.neighbors_, data.X, rows)]
-    if parameters.method == "standard":
+    if is_standard:
         claims.append(_weights_claim(fitted, parameters, data.X, rows))
     values = np.concatenate([[0.0], fitted.eigenvalues_])
     vectors = np.column_stack([np.full(n, 1.0 / np.sqrt(n)), fitted.embedding_])
@@ -111,13 +113,9 @@ def _missed_claim(M: Any, values: Array, margin: float) -> Claim:
     """Return the claim that no more eigenvalues are below the largest one found than were found."""
     level = float(values[-1]) - 2.0 * margin
     known = int(np.sum(values < level))
-    return Claim(
-        "missed",
-        "eigenvalues below the largest one found that were not found, counted by the signs of pivots",
-        float(abs(_count_below(M, level) - known)),
-        0.0,
-        "Use eigen_solver='dense'.",
-    )
+    return Claim("missed",
+                 "eigenvalues below the largest one found that were not found, counted by the signs of pivots",
+                 float(abs(_count_below(M, level) - known)), 0.0, "Use eigen_solver='dense'.")  # fmt: skip
 
 
 def _count_below(M: Any, level: float) -> float:
@@ -133,20 +131,6 @@ def _count_below(M: Any, level: float) -> float:
     except RuntimeError:  # a pivot of 0
         pass
     return float(np.sum(np.linalg.eigvalsh(shifted.toarray()) < 0.0)) if n <= DENSE_UP_TO else float("inf")
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    n, d, k = data.X.shape[0], parameters.n_components, parameters.n_neighbors
-    if fitted.embedding_.shape != (n, d) or fitted.eigenvalues_.shape != (d,):
-        return f"embedding_ and eigenvalues_ are not those of {d} dimensions of {n} rows"
-    if fitted.neighbors_.shape != (n, k) or not np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n)):
-        return f"neighbors_ are not {k} rows for each row"
-    if hasattr(fitted, "weights_") != (parameters.method == "standard"):
-        return f"weights_ belong to the standard method, not to {parameters.method!r}"
-    if parameters.method == "standard" and fitted.weights_.shape != (n, k):
-        return f"weights_ are not {k} for each row"
-    return ""
 
 
 def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:

@@ -9,23 +9,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import dense, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import kernel_matrix, resolved_kernel
-from pellucid.proofs.manifold.classical_mds import rows_claim
-from pellucid.proofs.matrices.eigenpairs import eigenpair_claims, wrong_signs
-from pellucid.proofs.matrices.graph_links import halved, normalized_links, wrong_links
-from pellucid.proofs.matrices.missed_eigenvalues import SymmetricMatrix, missed_claim
-from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
-from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.kernels.ridge_equations import rows_claim
+from pellucid.proofs.matrices.graph_links import (
+    affinity_claim,
+    halved,
+    link_vector_claims,
+    neighbors_claim,
+    normalized_links,
+)
+from pellucid.proofs.rounding import TINY, rounding_unit
+from pellucid.proofs.sampling import drawn, graded, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 NEIGHBORS, GIVEN, GIVEN_NEIGHBORS = "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors"
-
-RESIDUAL = 1e-10
-"""Residuals accepted, of a matrix whose largest eigenvalue is 2, where ``eigen_tol`` allows no more."""
 
 ROWS_AT_FIT, ROWS_AT_VERIFY = 16, 4000
 """Rows whose links are computed again."""
@@ -33,13 +34,12 @@ ROWS_AT_FIT, ROWS_AT_VERIFY = 16, 4000
 
 def prove_spectral_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
-    shape = _shape_fault(fitted, parameters, data)
-    if shape:
-        return Certificate("exact", (Claim("shape", shape, 1.0, 0.0),))
-    rows = drawn(data.X.shape[0], ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
+    n, k = data.X.shape[0], parameters.n_components
+    if wrong := misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,), affinity_matrix_=(n, n)):
+        return wrong
     claims = (
         rows_claim(fitted.X_fit_, data.X),
-        _links_claim(fitted.affinity_matrix_, parameters, data.X, rows),
+        _links_claim(fitted.affinity_matrix_, parameters, data.X),
         _meaning_claim(fitted, parameters, data.X),
         *_vector_claims(fitted, parameters),
     )
@@ -54,43 +54,28 @@ def _vector_claims(fitted: Any, parameters: Any) -> list[Claim]:
     trivial = np.where(links > 0.0, roots, 0.0)  # rows without links have no part in it
     trivial = trivial / max(float(np.linalg.norm(trivial)), TINY)
     if not trivial.any():
-        left = float(np.max(np.abs(places), initial=0.0)) + float(np.max(fitted.eigenvalues_, initial=0.0))
+        left = largest(places) + float(np.max(fitted.eigenvalues_, initial=0.0))
         return [Claim("no links", "largest place or eigenvalue where nothing is linked", left, 0.0)]
     stored = fitted.embedding_.dtype
     rounding = 0.0 if stored == np.float64 else rounding_unit(stored)
-    tol = 0.0 if isinstance(parameters.eigen_tol, str) else float(parameters.eigen_tol)
-    noise = max(RESIDUAL, 8 * sum_error(len(roots)), 4 * tol) + 4 * rounding
     vectors = np.column_stack([trivial, places * roots[:, None]])
     values = np.concatenate([[2.0], 2.0 - fitted.eigenvalues_])
-    matrix = SymmetricMatrix(M)
-    disorder = int(np.sum(~(np.diff(values) <= noise))) + wrong_signs(places, max(1e-9, 8 * rounding))
-    is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))
-    return [
-        *eigenpair_claims(matrix, values, vectors, level=2.0, noise=noise, remedy="Lower eigen_tol."),
-        Claim("order", "eigenvalues out of order, and vectors of the other sign", float(disorder), 0.0),
-        missed_claim(matrix, values, vectors, noise=noise, wants_all=False, is_positive=is_positive),
-    ]
+    return link_vector_claims(M, values, vectors, places, parameters.eigen_tol, rounding)
 
 
-def _links_claim(stored: Any, parameters: Any, X: Any, rows: Array) -> Claim:
+def _links_claim(stored: Any, parameters: Any, X: Any) -> Claim:
+    some = drawn(X.shape[0], ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
     if _is_one_of(parameters.affinity, NEIGHBORS, GIVEN_NEIGHBORS):
-        seen = at_most_wrong(len(rows), X.shape[0])
-        k = _neighbors(parameters, X)
-        wrong = wrong_links(stored, X, rows, k, is_given=parameters.affinity == GIVEN_NEIGHBORS)
-        return Claim("affinity", f"links among {len(rows):,} rows that are not with nearest rows{seen}", wrong, 0.0)
+        is_given = parameters.affinity == GIVEN_NEIGHBORS
+        return neighbors_claim(stored, X, some, _neighbors(parameters, X), is_given=is_given)
+    rows = some if is_fitting() else np.arange(X.shape[0])
     if _is_one_of(parameters.affinity, GIVEN):
-        expected = halved(X)
+        expected = halved(X)[rows]
     elif _is_one_of(parameters.affinity, "rbf"):
-        expected = kernel_matrix(resolved_kernel("rbf", gamma=_gamma(parameters, X)), X)
+        expected = kernel_matrix(resolved_kernel("rbf", gamma=_gamma(parameters, X)), X[rows], X)
     else:
-        expected = halved(np.asarray(dense(parameters.affinity(X)), dtype=np.float64))
-    apart = abs(stored - expected).max()
-    return Claim(
-        "affinity",
-        "largest difference of a stored affinity from that of the data, in parts of the largest",
-        float(apart) / max(float(abs(expected).max()), TINY),
-        1e-10 + rounding_unit(X.dtype),
-    )
+        expected = halved(np.asarray(dense(parameters.affinity(X)), dtype=np.float64))[rows]
+    return affinity_claim(stored, expected, rows, 1e-10 + rounding_unit(X.dtype))
 
 
 def _meaning_claim(fitted: Any, parameters: Any, X: Any) -> Claim:
@@ -115,16 +100,6 @@ def _neighbors(parameters: Any, X: Any) -> int:
 
 def _gamma(parameters: Any, X: Any) -> float:
     return 1.0 / X.shape[1] if parameters.gamma is None else float(parameters.gamma)
-
-
-def _shape_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
-    """Return what is wrong with the shapes of the attributes, if anything is."""
-    n, k = data.X.shape[0], parameters.n_components
-    if fitted.embedding_.shape != (n, k) or fitted.eigenvalues_.shape != (k,):
-        return f"embedding_ and eigenvalues_ are not those of {k} dimensions of {n} rows"
-    if fitted.affinity_matrix_.shape != (n, n):
-        return "affinity_matrix_ has not one row per training row"
-    return ""
 
 
 PROVES = {"SpectralEmbedding": prove_spectral_embedding}

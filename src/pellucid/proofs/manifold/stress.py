@@ -15,21 +15,23 @@ from scipy.linalg import solve
 from scipy.optimize import isotonic_regression
 from scipy.spatial.distance import cdist
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import is_given
-from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim, rows_claim
+from pellucid.proofs.kernels.ridge_equations import rows_claim
+from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 
 def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, places = data.X.shape[0], fitted.embedding_
-    if places.ndim != 2 or len(places) != n or fitted.dissimilarity_matrix_.shape != (n, n):
-        shape = Claim("shape", "embedding_ or dissimilarity_matrix_ have not one row per training row", 1.0, 0.0)
-        return Certificate("stationary", (shape,))
+    also = {"embedding_": places.ndim == 2 and len(places) == n}
+    if wrong := misshapen("stationary", fitted, also, dissimilarity_matrix_=(n, n)):
+        return wrong
     # scikit-learn's older words: ``metric`` says whether distances are meant, ``dissimilarity`` which ones
     is_metric = bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
     metric = "euclidean" if isinstance(parameters.metric, bool) else parameters.metric
@@ -46,9 +48,8 @@ def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     r"""Return the certificate of a map with weights :math:`1/\delta` or :math:`1/\delta^2`, where rows are apart."""
     n, k = data.X.shape[0], parameters.n_components
-    if fitted.embedding_.shape != (n, k) or fitted.dissimilarity_matrix_.shape != (n, n):
-        shape = Claim("shape", f"embedding_ or dissimilarity_matrix_ are not those of {k} dimensions", 1.0, 0.0)
-        return Certificate("stationary", (shape,))
+    if wrong := misshapen("stationary", fitted, embedding_=(n, k), dissimilarity_matrix_=(n, n)):
+        return wrong
     between = all_distances(parameters.metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
     is_apart = between > 0.0
     mean = float(between[is_apart].mean()) if is_apart.any() else 1.0  # a unit in which nothing overflows
@@ -94,14 +95,10 @@ def stress_claims(
         off = abs(stored - stress) / max(stress, 1e3 * EPSILON * size)
     return [
         Claim("stress", "difference of the stored stress from that of the places, as a part of it", off, 1e-9),
-        Claim(
-            "stationary",
-            "what one more step would lower the stress by at least, in parts of the weighted squared distances",
-            moved / size,
-            eps + 8 * sum_error(len(places)),
-            remedy,
-        ),
-    ]
+        Claim("stationary",
+              "what one more step would lower the stress by at least, in parts of the weighted squared distances",
+              moved / size, eps + 8 * sum_error(len(places)), remedy),
+    ]  # fmt: skip
 
 
 def orientation_claim(places: Array, rounding: float = 0.0) -> Claim:
@@ -110,7 +107,7 @@ def orientation_claim(places: Array, rounding: float = 0.0) -> Claim:
     ``rounding`` is the relative error of places that are stored with fewer digits.
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        size = max(float(np.max(np.abs(places), initial=0.0)), TINY)
+        size = max(largest(places), TINY)
         unit = places / size
         products = unit.T @ unit
         spreads = products.diagonal()

@@ -24,11 +24,12 @@ from scipy import sparse
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.distances import distances
-from pellucid.proofs.manifold.classical_mds import rows_claim
+from pellucid.proofs.distances import distances, distances_from
+from pellucid.proofs.kernels.ridge_equations import rows_claim
 from pellucid.proofs.manifold.stress import orientation_claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import CONFIDENCE, at_most_wrong, drawn, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 STATIONARY = 0.02
@@ -76,10 +77,10 @@ def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n = data.X.shape[0]
     shape = (n, min(n - 1, n - 1 if parameters.method == "exact" else int(3.0 * parameters.perplexity + 1.0)))
-    if fitted.embedding_.shape != (n, parameters.n_components) or fitted.neighbors_.shape != shape:
-        return _refused("embedding_ and neighbors_ have not the rows and columns that data and parameters ask for")
-    if fitted.affinities_.shape != shape or not np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n)):
-        return _refused("neighbors_ and affinities_ are not of rows of the data")
+    also = {"neighbors_": np.all((fitted.neighbors_ >= 0) & (fitted.neighbors_ < n))}
+    shapes = {"embedding_": (n, parameters.n_components), "neighbors_": shape, "affinities_": shape}
+    if wrong := misshapen("stationary", fitted, also, **shapes):
+        return wrong
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
     claims = [
         *_data_claims(fitted, parameters, data, rows),
@@ -88,10 +89,6 @@ def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     if not is_fitting() or n * n <= ALL_PAIRS_AT_FIT:
         claims += _place_claims(fitted, ALL_PAIRS)
     return Certificate("stationary", tuple(claims), REASON)
-
-
-def _refused(words: str) -> Certificate:
-    return Certificate("stationary", (Claim("shape", words, 1.0, 0.0),))
 
 
 def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
@@ -122,14 +119,11 @@ def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) 
             float(np.max(of_perplexity)),
             1e-8,
         ),
-        Claim(
-            "affinities",
-            f"{looked_at}, largest difference of an affinity from that of the distances, in parts of it{seen}",
-            float(np.max(of_affinities)),
-            1e-6,
-        ),
+        Claim("affinities",
+              f"{looked_at}, largest difference of an affinity from that of the distances, in parts of it{seen}",
+              float(np.max(of_affinities)), 1e-6),
         Claim("meaning", "learning_rate_ that is not what the parameters mean", wrong, 0.0),
-    ]
+    ]  # fmt: skip
 
 
 def _distances(parameters: Any, X: Any, rows: Array) -> Iterator[tuple[Array, Array]]:
@@ -140,20 +134,9 @@ def _distances(parameters: Any, X: Any, rows: Array) -> Iterator[tuple[Array, Ar
     for start in range(0, len(rows), height):
         part = rows[start : start + height]
         if is_euclidean:
-            yield part, np.array([_euclidean(X, row) for row in part])
+            yield part, np.array([distances_from(X, row) for row in part])
         else:
             yield part, distances(X[part], X, metric, None, params)
-
-
-def _euclidean(X: Any, row: int) -> Array:
-    """Return the distances of a row to all, from differences: an offset of the rows then costs no digits."""
-    if sparse.issparse(X):
-        one = X[[row]].toarray().astype(np.float64)
-        parts = range(0, X.shape[0], 512)
-        return np.concatenate([np.linalg.norm(X[start : start + 512].toarray() - one, axis=1) for start in parts])
-    apart = X.astype(np.float64) - X[row]
-    size = max(float(np.abs(apart).max()), TINY)
-    return np.asarray(size * np.linalg.norm(apart / size, axis=1))
 
 
 def _strangers(rows: Array, near: Array, distances: Array) -> int:
@@ -211,17 +194,14 @@ def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
         seen = _look(joint, places, rows)
         gain, margin = 0.0, seen.margin
         if len(rows) == n:
-            gain = max(seen.divergence - _divergence(joint, places - length * seen.step) for length in STEPS)
+            gain = max(seen.divergence - _look(joint, places - length * seen.step, rows).divergence for length in STEPS)
     some = "" if len(rows) == n else f" (pairs of {len(rows):,} rows, at {CONFIDENCE})"
     claims = [
-        Claim(
-            "divergence",
-            f"difference of kl_divergence_ from the divergence of affinities and places{some}",
-            abs(float(fitted.kl_divergence_) - seen.divergence) + margin,
-            32 * sum_error(n) * (1.0 + float(np.log(n))) if len(rows) == n else UNSURE,
-        ),
+        Claim("divergence", f"difference of kl_divergence_ from the divergence of affinities and places{some}",
+              abs(float(fitted.kl_divergence_) - seen.divergence) + margin,
+              32 * sum_error(n) * (1.0 + float(np.log(n))) if len(rows) == n else UNSURE),
         _gradient_claim(seen.gradient + margin, some),
-    ]
+    ]  # fmt: skip
     if len(rows) == n:
         statement = "what the best of some steps along the gradient lowers the divergence by, in parts of it"
         relative = gain / max(seen.divergence, 1e-3)
@@ -230,13 +210,9 @@ def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
 
 
 def _gradient_claim(value: float, some: str) -> Claim:
-    return Claim(
-        "gradient",
-        f"norm of the gradient of the divergence, in parts of that of the attraction alone{some}",
-        value,
-        UNSURE if some else STATIONARY,
-        "Raise max_iter, or lower angle.",
-    )
+    return Claim("gradient",
+                 f"norm of the gradient of the divergence, in parts of that of the attraction alone{some}", value,
+                 UNSURE if some else STATIONARY, "Raise max_iter, or lower angle.")  # fmt: skip
 
 
 def _joint(neighbors: Array, affinities: Array) -> Any:
@@ -284,19 +260,6 @@ def _look(joint: Any, places: Array, rows: Array) -> PlacesSeen:
     spread = float(np.std(sums)) / max(float(np.mean(sums)), TINY)
     margin = SURE * spread * float(np.sqrt((1.0 - len(rows) / n) / len(rows)))  # 0 if all were drawn
     return PlacesSeen(divergence, float(np.linalg.norm(gradient)) / size, n / 4.0 * factor * gradient, margin)
-
-
-def _divergence(joint: Any, places: Array) -> float:
-    """Return the divergence alone, over all pairs."""
-    n, p = places.shape
-    freedom = max(p - 1, 1)
-    power, total = -(freedom + 1) / 2.0, 0.0
-    for _, squares in _squares(places, np.arange(n)):
-        total += float(np.sum((1.0 + squares / freedom) ** power))
-    pairs = sparse.coo_array(joint)
-    apart = np.sum((places[pairs.row] - places[pairs.col]) ** 2, axis=1) / freedom
-    known = np.where(pairs.data > 0.0, pairs.data, 1.0)
-    return float(np.sum(pairs.data * (np.log(known) - power * np.log1p(apart)))) + float(np.log(total))
 
 
 def _squares(places: Array, rows: Array) -> Iterator[tuple[slice, Array]]:

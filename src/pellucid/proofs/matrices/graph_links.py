@@ -13,7 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.distances import GIVEN, distances, distances_from
+from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, leading_claims, wrong_signs
+from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.sampling import at_most_wrong
+
+RESIDUAL = 1e-10
+"""Residuals accepted, of a matrix whose largest eigenvalue is 2, where ``eigen_tol`` allows no more."""
 
 UNLINKED = 1e-200
 """Part of the largest sum of links that counts as none: the squares of what is divided by its root would overflow."""
@@ -49,6 +56,34 @@ def halved(affinity: Any) -> Any:
     return both.tocsr() if sparse.issparse(both) else both
 
 
+def link_vector_claims(
+    M: Any, values: Array, vectors: Array, places: Array, tol: Any, rounding: float = 0.0
+) -> list[Claim]:
+    """Return the claims about eigenvectors of M and the ``places`` made of them; ``tol`` in words allows nothing."""
+    tol = 0.0 if isinstance(tol, str) else float(tol)
+    noise = max(RESIDUAL, 8 * sum_error(len(vectors)), 4 * tol) + 4 * rounding
+    disorder = int(np.sum(~(np.diff(values) <= noise))) + wrong_signs(places, max(1e-9, 8 * rounding))
+    is_positive = bool(np.all((M.data if sparse.issparse(M) else M) >= 0.0))
+    return leading_claims(
+        SymmetricMatrix(M), values, vectors, level=2.0, noise=noise, disorder=disorder, is_positive=is_positive,
+        remedy="Lower eigen_tol.",
+    )  # fmt: skip
+
+
+def affinity_claim(stored: Any, expected: Any, rows: Array, bound: float) -> Claim:
+    """Return the claim that some rows of the stored affinities are these."""
+    said = f"largest distance of a stored affinity of {len(rows):,} rows from that of the data, in parts of the largest"
+    off = float(abs(stored[rows] - expected).max()) / max(float(abs(expected).max()), TINY)
+    return Claim("affinity", said + at_most_wrong(len(rows), stored.shape[0]), off, bound)
+
+
+def neighbors_claim(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> Claim:
+    """Return the claim that links among some rows are those with their nearest rows."""
+    said = f"links among {len(rows):,} rows that are not those with their nearest rows"
+    wrong = wrong_links(stored, X, rows, k, is_given=is_given)
+    return Claim("affinity", said + at_most_wrong(len(rows), X.shape[0]), wrong, 0.0)
+
+
 def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> float:
     """Return how many entries of some rows of the links are not half of who has the other among its nearest rows.
 
@@ -58,30 +93,16 @@ def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> 
     links = sparse.csr_array(stored)[rows][:, rows].toarray()
     surely, perhaps = (np.zeros(links.shape) for _ in range(2))
     for i, row in enumerate(rows):
-        distances = _distances_of(row, X, is_given=is_given)
-        radius = np.sort(distances)[min(k, len(distances)) - 1]
-        slack = 8 * EPSILON * (X.shape[1] + 4)
-        surely[i] = distances[rows] < radius * (1.0 - slack)
-        perhaps[i] = np.isfinite(distances[rows]) & (distances[rows] <= radius * (1.0 + slack))
+        apart = _distances_of(row, X, is_given=is_given)
+        radius = np.sort(apart)[min(k, len(apart)) - 1]
+        slack = 4 * EPSILON * (X.shape[1] + 4)
+        surely[i] = apart[rows] < radius * (1.0 - slack)
+        perhaps[i] = np.isfinite(apart[rows]) & (apart[rows] <= radius * (1.0 + slack))
     low, high = (surely + surely.T) / 2.0, (perhaps + perhaps.T) / 2.0
     is_half = np.isin(links, (0.0, 0.5, 1.0))
     return float(np.sum(~((links >= low) & (links <= high) & is_half)))
 
 
 def _distances_of(row: int, X: Any, *, is_given: bool) -> Array:
-    """Return the distances of one row to all: squared, or as they are given; infinite where none is stored."""
-    if is_given:
-        if not sparse.issparse(X):
-            return np.asarray(X[row], dtype=np.float64)
-        found = np.full(X.shape[1], np.inf)
-        part = slice(X.indptr[row], X.indptr[row + 1])
-        found[X.indices[part]] = X.data[part]
-        return found
-    if sparse.issparse(X):
-        one = np.asarray(X[[row]].toarray(), dtype=np.float64)
-        return np.concatenate(
-            [np.square(X[start : start + 512].toarray() - one).sum(axis=1) for start in range(0, X.shape[0], 512)]
-        )
-    apart = X - X[row]  # before any scaling: an offset of the rows then costs no digits
-    size = max(float(np.abs(apart).max()), 1e-300)
-    return np.asarray(np.square(apart / size).sum(axis=1))
+    """Return the distances of one row to all; of given ones, infinite where none is stored."""
+    return distances(X[[row]], X, GIVEN)[0] if is_given else distances_from(X, row)

@@ -11,12 +11,15 @@ which EM makes most; the largest eigenvalue there, less 1, is the curvature in u
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, pi
+from math import inf, log, pi
+from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
+from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.sampling import draws
 
@@ -48,11 +51,15 @@ class GaussianComponents:
         """Return deviations (K, n, d) in units of each component's own."""
         return deviations @ self.factors if self.has_matrices else deviations * self.factors[:, None]
 
-    def log_joint(self, rows: Array) -> Array:
+    def deviations(self, rows: Array) -> Array:
+        """Return rows about each of the means, of shape (K, n, d)."""
+        return np.asarray(rows - self.means[:, None])
+
+    def log_joint(self, deviations: Array) -> Array:
         """Return the log joint density of each row and component, of shape (n, K)."""
-        z = self.standardized(rows - self.means[:, None])
+        z, d = self.standardized(deviations), deviations.shape[2]
         scales = np.diagonal(self.factors, axis1=1, axis2=2) if self.has_matrices else self.factors
-        peaks = np.log(np.maximum(self.weights, TINY)) + np.log(scales).sum(axis=1) - 0.5 * rows.shape[1] * log(2 * pi)
+        peaks = np.log(np.maximum(self.weights, TINY)) + np.log(scales).sum(axis=1) - 0.5 * d * log(2 * pi)
         return np.asarray((peaks[:, None] - 0.5 * np.einsum("kij,kij->ki", z, z)).T)
 
 
@@ -91,17 +98,16 @@ def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
     height = max(1, ROWS_AT_ONCE // len(totals))
     for start in range(0, len(X), height):
         rows, counts = np.asarray(X[start : start + height], float), weight[start : start + height]
-        logs, shares = posterior(model.log_joint(rows))
-        shares *= counts[:, None]
+        deviations = model.deviations(rows)
+        logs, shares = posterior(model.log_joint(deviations))
         log_sum += float(counts @ logs)
-        totals += shares.sum(axis=0)
-        deviations = rows - model.means[:, None]  # (K, n, d)
-        weighted = deviations * shares.T[:, :, None]
-        shifts += weighted.sum(axis=1)
+        own = np.ascontiguousarray(shares.T) * counts  # (K, n)
+        totals += own.sum(axis=1)
+        shifts += (own[:, None] @ deviations)[:, 0]
         if model.has_matrices:
-            spreads += weighted.transpose(0, 2, 1) @ deviations
+            spreads += (deviations.transpose(0, 2, 1) * own[:, None]) @ deviations
         else:
-            spreads += np.einsum("kij,kij->kj", weighted, deviations)
+            spreads += (own[:, None] @ np.square(deviations))[:, 0]
     divisor = np.where(totals > 0.0, totals, 1.0)
     shift = shifts / divisor[:, None]
     spreads /= divisor.reshape(-1, *[1] * (spreads.ndim - 1))
@@ -174,14 +180,40 @@ def largest_curvature(
     alive = model.weights > ALIVE
     is_place = np.concatenate([alive, *(np.arange(len(zero) // k - 1) < d * one for one in alive)])
     drawn[is_place] = draws().standard_normal((int(is_place.sum()), n_directions))  # weights and means; spreads follow
+
+    def step(shift: Array) -> Array:
+        shifted = _shifted(model, shift)
+        return coordinates(next_components(shifted, step_sums(X, weight, shifted), floor), model) - zero
+
+    return largest_growth(step, drawn, n_steps)
+
+
+def largest_growth(step: Callable[[Array], Array], drawn: Array, n_steps: int) -> float:
+    """Return by how much a step makes a small shift larger, at most, in the subspace that it turns these columns to."""
     growth = np.zeros((1, 1))
     for _ in range(n_steps):
         basis, _ = np.linalg.qr(drawn)
-        shifted = (_shifted(model, SHIFT * direction) for direction in basis.T)
-        ends = (next_components(one, step_sums(X, weight, one), floor) for one in shifted)
-        drawn = np.column_stack([coordinates(end, model) - zero for end in ends]) / SHIFT
+        drawn = np.column_stack([step(SHIFT * direction) for direction in basis.T]) / SHIFT
         growth = basis.T @ drawn
     return float(np.max(np.linalg.eigvals(growth).real)) - 1.0
+
+
+def never_fell_claim(fitted: Any, bound: float, remedy: str = "") -> Claim:
+    """Return the claim about the stored bounds of the likelihood, of which the last is ``lower_bound_``."""
+    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
+    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
+    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else inf
+    return Claim("never fell", "largest fall of the likelihood from one step to the next", fall, bound, remedy)
+
+
+def answer_claims(fitted: Any, shares_of: Callable[[Array], Array], n: int, bound: float) -> list[Claim]:
+    """Return the claim about what the model says of some rows; none where only its numbers are there to ask."""
+    if not hasattr(fitted, "responsibilities"):
+        return []
+    said, wanted = np.asarray(fitted.responsibilities, dtype=np.float64), shares_of(fitted.asked)
+    off = [np.abs(said - wanted), np.abs(said.sum(axis=1) - 1.0)] if said.shape == wanted.shape else [np.array(inf)]
+    statement = f"their distance from those of the parameters, on {len(fitted.asked):,} of {n:,} rows"
+    return [Claim("responsibilities", statement, float(np.max([part.max() for part in off])), bound)]
 
 
 def curvature_bound(tol: float, n_rows: int, n_all: int) -> float:

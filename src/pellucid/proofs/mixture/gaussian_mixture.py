@@ -27,9 +27,11 @@ from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.mixture.gaussian_components import (
     ROWS_AT_ONCE,
     GaussianComponents,
+    answer_claims,
     curvature_bound,
     divergence,
     largest_curvature,
+    never_fell_claim,
     next_components,
     posterior,
     step_sums,
@@ -37,6 +39,7 @@ from pellucid.proofs.mixture.gaussian_components import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting
+from pellucid.proofs.seen import misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 2.0**-33
@@ -47,8 +50,8 @@ LIKELIHOOD_ROUNDING = 1e-10
 """Relative rounding of a log likelihood, whose terms are lengths of rows in narrow components."""
 CONDITION = 1e10
 """Covariances with a larger condition are not inverted well enough to be certified."""
-LOOKED_AT, CURVED, CURVED_AT_FIT = 1000, 20_000, 1000
-"""Rows of which the answers are checked, and rows of which the curvature is taken by verify and at a fit."""
+CURVED, CURVED_AT_FIT = 20_000, 1000
+"""Rows of which the curvature is taken by verify and at a fit."""
 DIRECTIONS, FEW_DIRECTIONS = (3, 5), (2, 3)
 """Directions of the subspace and steps of EM applied to it; few at a fit, where the look should cost little."""
 NOT_CONVERGED = (
@@ -67,9 +70,12 @@ def variance_floor(reg_covar: float, variances: Array) -> Array:
 
 def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
-    model = _components(fitted, parameters, data.X.shape[1])
-    if model is None:
-        return Certificate("stationary", (Claim("attributes", "whether they have the shapes of a fit", math.inf, 0.0),))
+    k, d, kind = parameters.n_components, data.X.shape[1], parameters.covariance_type
+    shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
+    spreads = dict.fromkeys(("covariances_", "precisions_cholesky_", "precisions_"), shape)
+    if wrong := misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads):
+        return wrong
+    model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
     weight = data.weights
     about = _moments_of_data(data.X, weight, model.has_matrices and not is_fitting())
     floor = variance_floor(parameters.reg_covar, about.variances)
@@ -81,10 +87,14 @@ def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> 
         curvature = _curvature_claim(model, data, about, floor, parameters.tol)
         return Certificate("stationary", (*claims, curvature), _report(model, about, floor))
     found = step_sums(data.X, weight, model)
+
+    def shares_of(rows: Array) -> Array:
+        return posterior(model.log_joint(model.deviations(data.X[rows].astype(np.float64))))[1]
+
     own = (
         _inverse_claim(fitted, model, about, floor),
         _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
-        *([_answer_claim(fitted, model, data)] if hasattr(fitted, "responsibilities") else []),  # a file says none
+        *answer_claims(fitted, shares_of, len(data.X), 1e-8 + 8.0 * rounding_unit(data.X.dtype)),
     )
     if parameters.max_iter == 0:
         return Certificate("none", (moments[0], *own), ONLY_THE_START)
@@ -140,18 +150,6 @@ def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoment
                 reach = np.max([reach, rows.max(axis=0), -rows.min(axis=0)], axis=0)
         center = center + shift / total
     return _DataMoments(len(X), center, spread / total, reach)
-
-
-def _components(fitted: Any, parameters: Any, d: int) -> GaussianComponents | None:
-    """Return the stored components, written out; None where their shapes are not those of a fit."""
-    k, kind = parameters.n_components, parameters.covariance_type
-    shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-    wanted = {"weights_": (k,), "means_": (k, d), "covariances_": shape, "precisions_cholesky_": shape}
-    if any(np.shape(getattr(fitted, name)) != size for name, size in wanted.items()):
-        return None
-    if np.shape(fitted.precisions_) != shape:
-        return None
-    return written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
 
 
 def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Any) -> list[Claim]:
@@ -223,13 +221,9 @@ def _rise_claims(fitted: Any, now: float, parameters: Any, about: _DataMoments, 
     gain, fall = now - fitted.lower_bound_, fall_bound(parameters, about, floor)
     bound = parameters.tol + likelihood_bound(about, parameters.n_components)
     value = gain if gain >= 0.0 else -gain * bound / fall  # a fall in units of what it may be
-    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
-    agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
-    falls = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
-    said = "largest fall of the lower bound from one step to the next"
     return (
         Claim("gain", "rise of the mean log likelihood by the last step", float(value), bound, NOT_CONVERGED),
-        Claim("never fell", said, falls, fall, "Lower reg_covar, or scale X."),
+        never_fell_claim(fitted, fall, "Lower reg_covar, or scale X."),
     )
 
 
@@ -255,23 +249,6 @@ def _curvature_claim(
     said = f"largest curvature of the likelihood in a random subspace, 0 or less at a maximum{sample}"
     remedy = "The fit may have ended at a saddle, or far from a maximum: try another start, or a smaller tol."
     return Claim("curvature", said, value, curvature_bound(tol, len(some), n), remedy)
-
-
-def _answer_claim(fitted: Any, model: GaussianComponents, data: TrainingData) -> Claim:
-    """Return the claim that the model answers with the responsibilities of its stored parameters, which add up to 1."""
-    said = np.asarray(fitted.responsibilities, dtype=np.float64)
-    _, wanted = posterior(model.log_joint(np.asarray(data.X[fitted.asked], dtype=np.float64)))
-    same = said.shape == wanted.shape
-    error = np.max([np.max(np.abs(said - wanted)), np.max(np.abs(said.sum(axis=1) - 1.0))]) if same else math.inf
-    bound = 1e-8 + 8.0 * rounding_unit(data.X.dtype)
-    checked = f"{len(fitted.asked):,} of {len(data.X):,} rows"
-    return Claim("responsibilities", f"their distance from those of the parameters, on {checked}", float(error), bound)
-
-
-def answers_of_components(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what the model says about some rows."""
-    asked = drawn(len(data.X), LOOKED_AT)
-    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])}
 
 
 def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str:

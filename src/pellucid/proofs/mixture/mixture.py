@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.mixture.gaussian_components import answer_claims, never_fell_claim
 from pellucid.proofs.probability.densities import (
     AUTO,
     OF_ROWS,
@@ -27,12 +28,10 @@ from pellucid.proofs.probability.densities import (
 )
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
 
 LIKELIHOOD_ROUNDING = 1e-12
 SCORE_ROUNDING = 1e-6
-LOOKED_AT = 1000
 NOT_CONVERGED = "Raise max_iter or tol, or try another start."
 
 
@@ -57,10 +56,10 @@ def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
               abs(found - fitted.log_likelihood_), rounding),
         Claim("gain", "rise of the mean log likelihood by the last step", abs(gain), parameters.tol + rounding,
               NOT_CONVERGED),
-        _rise_claim(fitted, rounding, parameters),
+        never_fell_claim(fitted, rounding + parameters.tol, "Lower var_smoothing."),
         Claim("score", "largest gradient of a density under its responsibilities, as a part of its scale", score,
               4.0 * math.sqrt(parameters.tol) + SCORE_ROUNDING, NOT_CONVERGED),
-        *([_answer_claim(fitted, shares, data)] if hasattr(fitted, "responsibilities") else []),  # a file says none
+        *answer_claims(fitted, lambda rows: shares[rows], len(data.X), 1e-9),
     )  # fmt: skip
     reason = f"Nothing is claimed about the score of {unknown}, which is the user's own density." if unknown else ""
     return Certificate("stationary", claims, reason)
@@ -154,27 +153,6 @@ def _gaussian_score(density: Any, values: Array, share: Array, weight: Array, sm
 
 def _number(value: float) -> float:
     return math.inf if math.isnan(value) else value
-
-
-def _rise_claim(fitted: Any, rounding: float, parameters: Any) -> Claim:
-    bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
-    agree = len(bounds) == fitted.n_iter_ and bounds[-1] == fitted.lower_bound_
-    fall = float(np.max(-np.diff(bounds), initial=0.0)) if agree else math.inf
-    said = "largest fall of the likelihood from one step to the next"
-    return Claim("never fell", said, fall, rounding + parameters.tol, "Lower var_smoothing.")
-
-
-def _answer_claim(fitted: Any, shares: Array, data: TrainingData) -> Claim:
-    said, wanted = np.asarray(fitted.responsibilities), shares[fitted.asked]
-    error = np.max(np.abs(said - wanted)) if said.shape == wanted.shape else math.inf
-    checked = f"{len(fitted.asked):,} of {data.X.shape[0]:,} rows"
-    return Claim("responsibilities", f"their distance from those of the densities, on {checked}", float(error), 1e-9)
-
-
-def answers_of_densities(model: Any, data: TrainingData) -> dict[str, Any]:
-    """Return what the model says about some rows."""
-    asked = drawn(data.X.shape[0], LOOKED_AT)
-    return {"asked": asked, "responsibilities": model._responsibilities(data.X[asked])[1]}
 
 
 PROVES = {"Mixture": prove_mixture}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 
 
@@ -50,9 +50,9 @@ def conic_certificate(program: ConicProgram, x: Array, s: Array, z: Array, *, to
     outside_primal, outside_dual = _outside(program, s, dual=False), _outside(program, z, dual=True)
     residuals = (
         ("primal residual", "size of Ax + s - b: 0 at a solution", _relative(Ax + s - b, Ax, s, b)),
-        ("primal cone", "how far s is outside its cone", outside_primal / max(1.0, _largest(s))),
+        ("primal cone", "how far s is outside its cone", outside_primal / max(1.0, largest(s))),
         ("dual residual", "size of Px + q + A'z: 0 at a solution", _relative(Px + q + Az, Px, q, Az)),
-        ("dual cone", "how far the multipliers are outside the dual cone", outside_dual / max(1.0, _largest(z))),
+        ("dual cone", "how far the multipliers are outside the dual cone", outside_dual / max(1.0, largest(z))),
         (
             "duality gap",
             "primal less dual objective, relative to them",
@@ -67,8 +67,8 @@ def _outside(program: ConicProgram, v: Array, *, dual: bool) -> float:
     """Return how far a vector is outside the cone, or outside its dual."""
     at, worst = program.zero, 0.0
     if not dual:
-        worst = _largest(v[:at])  # the dual of the zero cone is everything
-    worst = max(worst, _largest(np.minimum(v[at : at + program.nonnegative], 0.0)))
+        worst = largest(v[:at])  # the dual of the zero cone is everything
+    worst = max(worst, largest(np.minimum(v[at : at + program.nonnegative], 0.0)))
     at += program.nonnegative
     for size in program.second_order:
         worst = max(worst, float(np.linalg.norm(v[at + 1 : at + size])) - float(v[at]))
@@ -106,8 +106,4 @@ def _outside_dual_exponential(u: float, v: float, w: float) -> float:
 
 
 def _relative(residual: Array, *parts: Array) -> float:
-    return _largest(residual) / max(1.0, *(_largest(part) for part in parts))
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
+    return largest(residual) / max(1.0, *(largest(part) for part in parts))

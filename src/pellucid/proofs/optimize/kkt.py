@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 
@@ -42,109 +41,56 @@ def prove_kkt(problem: GivenConstraints, x: Array, lam: Array, nu: Array, *, tol
         if not _is_finite(problem, x):
             claim = Claim("stationarity", "size of the gradient of the Lagrangian: 0 at a solution", math.nan, tol)
             return Certificate("none", (claim,), reason="The candidate, or a function at it, is not finite.")
-        here = _residuals(problem, x, lam, nu)
-    claims = _claims(here, tol)
-    if problem.is_convex:
-        claims = (*claims, _gap_claim(here, tol, problem.strong_convexity))
-    return Certificate("optimal" if problem.is_convex else "stationary", claims)
+        claims = _claims(problem, x, lam, nu, tol)
+    return Certificate("optimal" if problem.is_convex else "stationary", tuple(claims))
 
 
-@dataclass(frozen=True)
-class _Residuals:
-    """The KKT residuals of a candidate; ``slope`` and ``slack`` are those of the multipliers without negative ones."""
-
-    stationarity: float
-    primal: float
-    dual: float
-    complementarity: float
-    slope: float
-    reach: float
-    variation: float
-    slack: float
-
-    def below(self, mu: float) -> tuple[float, float]:
-        """Return how far below its value at x a convex Lagrangian can fall: within the reach, and anywhere."""
-        return self.reach * self.slope, self.slope**2 / (2 * mu) if mu else math.inf
-
-
-def _residuals(problem: GivenConstraints, x: Array, lam: Array, nu: Array) -> _Residuals:
+def _claims(problem: GivenConstraints, x: Array, lam: Array, nu: Array, tol: float) -> list[Claim]:
     gradient, a, c = problem.gradient(x), problem.a(x), problem.c(x)
     J_a, J_c = problem.a_jacobian(x), problem.c_jacobian(x)
-    slope = gradient + J_c.T @ lam + J_a.T @ nu
+    slope, pushed = gradient + J_c.T @ lam + J_a.T @ nu, np.maximum(-lam, 0.0)
     forces = (np.abs(gradient), np.abs(J_c.T) @ np.abs(lam), np.abs(J_a.T) @ np.abs(nu))
-    force = max(1.0, *(_largest(part) for part in forces))
-    reach = max(1.0, float(np.linalg.norm(x)))
+    force, reach = max(1.0, *map(largest, forces)), max(1.0, float(np.linalg.norm(x)))
+    bound = tol * max(1.0, abs(problem.value(x)), force * reach)
     violations = np.concatenate([np.abs(a) / _pull(J_a), np.maximum(c, 0.0) / _pull(J_c)])
-    pushed = np.maximum(-lam, 0.0) * _pull(J_c)
-    return _Residuals(
-        stationarity=_largest(slope) / force,
-        primal=_largest(violations),
-        dual=_largest(pushed) / force,
-        complementarity=_largest(lam * c),
-        slope=float(np.linalg.norm(slope + J_c.T @ np.maximum(-lam, 0.0))),
-        reach=reach,
-        variation=max(1.0, abs(problem.value(x)), force * reach),
-        slack=-float(np.maximum(lam, 0.0) @ c + nu @ a),
-    )
+    claims = [
+        Claim("stationarity", "size of the gradient of the Lagrangian, relative to its parts: 0 at a solution",
+              largest(slope) / force, tol, "Continue from x with a smaller tolerance; if no multipliers fit, a "
+              "constraint qualification may fail: see slater_point."),
+        Claim("primal feasibility", "largest violation of a constraint, as a move of x: 0 at a solution",
+              largest(violations), tol + ROUNDING * reach,
+              "Continue from x with a smaller tolerance, or look for a feasible point with slater_point."),
+        Claim("dual feasibility", "size of negative multipliers of inequalities: 0 at a solution",
+              largest(pushed * _pull(J_c)) / force, tol,
+              "A negative multiplier says that leaving its constraint lowers the objective."),
+        Claim("complementarity", "largest product of a multiplier and the slack of its constraint: 0 at a solution",
+              largest(lam * c), bound, "A multiplier must be 0 where its inequality is not active."),
+    ]  # fmt: skip
+    if problem.is_convex:
+        steepness = float(np.linalg.norm(slope + J_c.T @ pushed))  # of the multipliers without negative ones
+        slack = -float(np.maximum(lam, 0.0) @ c + nu @ a)
+        claims.append(_gap_claim(slack, steepness, reach, bound, problem.strong_convexity))
+    return claims
 
 
-def _claims(here: _Residuals, tol: float) -> tuple[Claim, ...]:
-    return (
-        Claim(
-            "stationarity",
-            "size of the gradient of the Lagrangian, relative to its parts: 0 at a solution",
-            here.stationarity,
-            tol,
-            "Continue from x with a smaller tolerance; if no multipliers fit, a constraint qualification may fail: "
-            "see slater_point.",
-        ),
-        Claim(
-            "primal feasibility",
-            "largest violation of a constraint, as a move of x: 0 at a solution",
-            here.primal,
-            tol + ROUNDING * here.reach,
-            "Continue from x with a smaller tolerance, or look for a feasible point with slater_point.",
-        ),
-        Claim(
-            "dual feasibility",
-            "size of negative multipliers of inequalities: 0 at a solution",
-            here.dual,
-            tol,
-            "A negative multiplier says that leaving its constraint lowers the objective.",
-        ),
-        Claim(
-            "complementarity",
-            "largest product of a multiplier and the slack of its constraint: 0 at a solution",
-            here.complementarity,
-            tol * here.variation,
-            "A multiplier must be 0 where its inequality is not active.",
-        ),
-    )
+def _gap_claim(slack: float, steepness: float, reach: float, bound: float, mu: float) -> Claim:
+    """Claim a gap to all feasible points, unless only that to the near ones can be claimed.
 
-
-def _gap_claim(here: _Residuals, tol: float, mu: float) -> Claim:
-    """Claim a gap to all feasible points, unless only that to the near ones can be claimed."""
-    near, everywhere = (abs(here.slack + below) for below in here.below(mu))
-    bound = tol * here.variation
+    A convex Lagrangian falls below its value at x by at most reach times its slope within the reach; anywhere only if
+    it is strongly convex.
+    """
+    near = abs(slack + reach * steepness)
+    everywhere = abs(slack + steepness**2 / (2 * mu)) if mu else math.inf
     only_near = near <= bound < everywhere or everywhere == math.inf
-    scope = f"any feasible point within {here.reach:.3g} of x" if only_near else "the feasible minimum"
-    return Claim(
-        "duality gap",
-        f"the objective is at most this far above {scope}",
-        near if only_near else everywhere,
-        bound,
-        "Continue from x with a smaller tolerance.",
-    )
+    scope = f"any feasible point within {reach:.3g} of x" if only_near else "the feasible minimum"
+    return Claim("duality gap", f"the objective is at most this far above {scope}", near if only_near else everywhere,
+                 bound, "Continue from x with a smaller tolerance.")  # fmt: skip
 
 
 def _pull(J: Array) -> Array:
     """Return how much each constraint changes over the distance 1; 1 for one that does not change."""
     sizes = np.abs(J).max(axis=1) if J.size else np.ones(len(J))
     return np.where(sizes > 0, sizes, 1.0)
-
-
-def _largest(values: Array) -> float:
-    return float(np.abs(values).max(initial=0.0))
 
 
 def _is_finite(problem: GivenConstraints, x: Array) -> bool:

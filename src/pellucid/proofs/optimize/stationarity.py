@@ -151,13 +151,10 @@ def _distance_claims(problem: GivenProblem, point: ValueAndSlope, tolerance: flo
     reach = math.sqrt(n) * tolerance / mu
     return (
         Claim("gap", "the objective is at most this far above its minimum", excess + norm**2 / (2 * mu), allowed),
-        Claim(
-            "distance",
-            "x is at most this far from the minimizer",
-            norm / mu + math.sqrt(max(0.0, 2 * excess / mu)),
-            reach if problem.penalty is None else math.sqrt(2 * allowed / mu) + reach,
-        ),
-    )
+        Claim("distance", "x is at most this far from the minimizer",
+              norm / mu + math.sqrt(max(0.0, 2 * excess / mu)),
+              reach if problem.penalty is None else math.sqrt(2 * allowed / mu) + reach),
+    )  # fmt: skip
 
 
 def _subgradient(problem: GivenProblem, point: ValueAndSlope) -> tuple[float, float]:

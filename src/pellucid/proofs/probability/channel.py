@@ -31,18 +31,11 @@ def certify_capacity(transition: Array, inputs: Array, *, tol: float, base: floa
     return Certificate(
         "optimal",
         (
-            gap_claim(
-                "capacity gap",
-                "the capacity is at most this far above the answer",
-                most / log(base),
-                carried / log(base),
-                tol,
-                rounding=tol,
-                remedy=remedy,
-            ),
+            gap_claim("capacity gap", "the capacity is at most this far above the answer", most / log(base),
+                      carried / log(base), tol, rounding=tol, remedy=remedy),
             Claim("input distribution", "its probabilities miss 1 by this", abs(float(p.sum()) - 1), 64 * EPSILON),
         ),
-    )
+    )  # fmt: skip
 
 
 def certify_rate(
@@ -69,18 +62,11 @@ def certify_rate(
     return Certificate(
         "optimal",
         (
-            gap_claim(
-                "rate gap",
-                "no channel of this distortion has a rate lower by more",
-                rate / log(base),
-                bound / log(base),
-                tol,
-                rounding=tol,
-                remedy=remedy,
-            ),
+            gap_claim("rate gap", "no channel of this distortion has a rate lower by more", rate / log(base),
+                      bound / log(base), tol, rounding=tol, remedy=remedy),
             Claim("test channel", "its rows miss 1 by this", wrong, 64 * EPSILON),
         ),
-    )
+    )  # fmt: skip
 
 
 def _lower_bound(p: Array, d: Array, q: Array, multiplier: float, reached: float) -> float:

@@ -26,22 +26,14 @@ def certify_estimate(loss: Callable[[Array], float], theta: Array) -> Certificat
     return Certificate(
         "stationary",
         (
-            Claim(
-                "newton decrement",
-                "the log likelihood is about this far below its maximum, in nats",
-                decrement(gradient, hessian),
-                CLOSE,
-                "Start closer, or try another method.",
-            ),
-            Claim(
-                "identification",
-                "condition number of the information matrix, infinite if it is not positive definite",
-                condition(hessian),
-                WORST_CONDITION,
-                "The parameters are not identified: drop one that the data do not determine, or give log_prior.",
-            ),
+            Claim("newton decrement", "the log likelihood is about this far below its maximum, in nats",
+                  decrement(gradient, hessian), CLOSE, "Start closer, or try another method."),
+            Claim("identification",
+                  "condition number of the information matrix, infinite if it is not positive definite",
+                  condition(hessian), WORST_CONDITION,
+                  "The parameters are not identified: drop one that the data do not determine, or give log_prior."),
         ),
-    )
+    )  # fmt: skip
 
 
 def decrement(gradient: Array, hessian: Array) -> float:

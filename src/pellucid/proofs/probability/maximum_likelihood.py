@@ -207,13 +207,9 @@ def prove_gaussian(mean: Array, covariance: Array, data: CountedRows, prior: Any
         seen = float(np.max((EPSILON * mean) ** 2 / variance))  # what rounding of the mean adds to the scatter
         misfit = _misfit(scatter, added, toward_prior, covariance, data.total)
         claims.append(
-            Claim(
-                "spread score",
-                "relative size of the gradient in the covariance, 0 up to rounding",
-                misfit,
-                bound + seen,
-            )
-        )
+            Claim("spread score", "relative size of the gradient in the covariance, 0 up to rounding", misfit,
+                  bound + seen)
+        )  # fmt: skip
     return Certificate("exact", tuple(claims))
 
 
@@ -268,17 +264,11 @@ def prove_logistic(location: float, scale: float, data: CountedRows) -> Certific
     gap_bound = sum_error(len(z)) * (1 + float(share @ np.abs(z))) + rounded**2
     scores = (abs(float(share @ slope)), abs(float(share @ (z * slope)) - 1))
     claims = (
-        gap_claim(
-            "gap",
-            "no parameters have a mean log likelihood larger by more than this",
-            primal,
-            below,
-            gap_bound,
-            rounding=gap_bound,
-        ),
+        gap_claim("gap", "no parameters have a mean log likelihood larger by more than this", primal, below,
+                  gap_bound, rounding=gap_bound),
         Claim("location score", "mean gradient in the location, 0 up to rounding", scores[0], SMALL_SCORE + rounded),
         Claim("scale score", "mean gradient in the scale, 0 up to rounding", scores[1], SMALL_SCORE + rounded),
-    )
+    )  # fmt: skip
     return Certificate("optimal", claims)
 
 

@@ -1,20 +1,17 @@
-"""show_decision: how a classifier of this family decides about new rows, step by step."""
+"""show_decision: the older name of ``show_work(estimator, X, y, new=rows)``."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pellucid.core.types import Data
-
-if TYPE_CHECKING:
-    from pellucid.show.document import Document
+from pellucid.show import Document, show_work
 
 
 def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:
     """Return the workings of an estimator on small training data, and of its decision about a few new rows.
 
-    ``pellucid.show_work`` decides about the training rows instead.
+    The older name of ``pellucid.show_work(estimator, X, y, new=new)``.
 
     Parameters
     ----------
@@ -32,12 +29,4 @@ def show_decision(estimator: Any, X: Data, y: Data, new: Data) -> Document:
     >>> work.answer["predicted"], work.answer["shares"]  # 2/3 (1/3)^2 = 2/27 against 1/3 (2/3)^2 = 4/27
     (['b'], [[2/3, 1/3], [1/3, 2/3]])
     """
-    from pellucid.naive_bayes.naive_bayes_card import CARDS
-
-    makers = {card.name: card.workings for card in CARDS if card.workings}
-    for kind in type(estimator).__mro__:
-        if kind.__name__ in makers:
-            module, function = makers[kind.__name__].split(":")
-            document: Document = getattr(import_module(module), function)(estimator, X, y, new)
-            return document
-    raise TypeError(f"estimator must be an instance of one of {', '.join(makers)}, got {type(estimator).__name__}.")
+    return show_work(estimator, X, y, new=new)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
+from inspect import signature
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -121,10 +122,20 @@ def show_work(
         document = maker(estimator, *given, **options)
     else:
         maker = _find(estimator)
+        _check_options(maker, estimator, options)
         model = estimator if _is_fitted(estimator) else clone(estimator)
         document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
         document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
+
+
+def _check_options(maker: Maker, estimator: Any, options: dict[str, Any]) -> None:
+    """Refuse what the workings of an estimator do not take."""
+    for name in options.keys() - signature(maker).parameters.keys():
+        raise TypeError(
+            f"estimator must be an instance of one of the classes whose workings take {name}, got "
+            f"{type(estimator).__name__}. Leave {name} out."
+        )
 
 
 def _topic(name: str) -> Maker:

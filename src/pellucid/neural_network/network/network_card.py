@@ -18,6 +18,7 @@ from pellucid.neural_network.network.network_classifier import NetworkClassifier
 from pellucid.neural_network.network.network_regressor import NetworkRegressor
 from pellucid.neural_network.network_kinds import ARCHITECTURE, AUGMENTATION, WEIGHTS
 from pellucid.neural_network.training.recipe import PRECISIONS
+from pellucid.proofs.training_data import TrainingData
 
 
 def _is_method(value: Any) -> bool:
@@ -48,9 +49,11 @@ PARAMETERS: dict[str, Kind] = {
     "verbose": VERBOSE,
     "random_state": RANDOM_STATE,
 }
+NETWORK = ARCHITECTURE | Live(
+    "a module of torch, which a file that cannot run code does not hold", lambda value: isinstance(value, GivenModule)
+)
 ATTRIBUTES: dict[str, Kind | Optional] = {
-    "architecture_": ARCHITECTURE
-    | Live("a module of torch, which a file that cannot run code does not hold", lambda v: isinstance(v, GivenModule)),
+    "architecture_": NETWORK,
     "weights_": WEIGHTS,
     "weights_digest_": Text(),
     "objective_": Real(),
@@ -68,12 +71,19 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"module": DenseNetwork(hidden=(4,), activation="tanh", dropout=0.1), "epochs": 4, "validation_fraction": 0.25},
 )
 
+
+def _has_network(model: NetworkClassifier | NetworkRegressor, _data: TrainingData) -> dict[str, Any]:
+    """Return whether the architecture is one: a proof knows numbers, not what the library can build."""
+    return {"has_network": NETWORK.fits(model.architecture_)}
+
+
 CARDS = (
     MethodCard(
         NetworkClassifier,
         topics=("DNN-7",),
         extra="deep",
         proof="pellucid.neural_network.network.network_proof:prove_network",
+        asks=_has_network,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS, "out_activation_": OneOf(("softmax", "logistic"))},
         input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight),
@@ -90,6 +100,7 @@ CARDS = (
         topics=("DNN-7",),
         extra="deep",
         proof="pellucid.neural_network.network.network_proof:prove_network",
+        asks=_has_network,
         parameters=PARAMETERS,
         attributes=ATTRIBUTES | {"targets_": COUNT},
         input=ExampleRules(NUMBERS, several_targets=True),

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.linear_classifier import dense
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import SparseOrDense
 from pellucid.neural_network.network.evaluation import stored_module
-from pellucid.neural_network.network.given_module import GivenModule
 from pellucid.neural_network.network.measured_scores import LOSSES, SCORES, ScoreLoss, answer_kind
-from pellucid.neural_network.network_kinds import ARCHITECTURE
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.sampling import draws
@@ -49,7 +46,7 @@ def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certific
         import torch  # noqa: F401  (said here, if it is missing)
     is_same = (
         fitted.weights_digest_ == digest(fitted.weights_.values(), repr((fitted.architecture_, *fitted.weights_)))
-        and (isinstance(fitted.architecture_, GivenModule) or ARCHITECTURE.fits(fitted.architecture_))
+        and fitted.has_network
         and _labels_agree(fitted, data)
     )
     module = _in_double(fitted.architecture_, fitted.weights_) if is_same else None

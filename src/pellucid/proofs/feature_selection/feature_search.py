@@ -96,15 +96,16 @@ class LineScores:
         self.score, self.unit, self.parts = LINE_SCORES[scoring], float(size[-1]), []
         for train, test in folds:
             mean = rows[train].mean(axis=0) if intercept else 0.0
-            self.parts.append((np.asarray(np.linalg.qr(rows[train] - mean, mode="r")), rows[test] - mean))
+            least = DEPENDENT * np.linalg.norm(rows[train], axis=0)  # a shorter column is constant, but for rounding
+            self.parts.append((np.asarray(np.linalg.qr(rows[train] - mean, mode="r")), rows[test] - mean, least))
 
     def of_set(self, mask: Array) -> Array | None:
         """Return the score of each fold; None where columns are nearly dependent, or nothing is to be explained."""
         chosen, scores = np.flatnonzero(mask), []
-        for root, tested in self.parts:
+        for root, tested, least in self.parts:
             columns, target = root[:, chosen], tested[:, -1]
             lengths, spread = np.linalg.norm(columns, axis=0), float(np.sum(np.square(target - target.mean())))
-            if not ((lengths > 0.0).all() and spread > 0.0 and len(target) > 1):
+            if not ((lengths > least[chosen]).all() and spread > 0.0 and len(target) > 1):
                 return None
             w, _, rank, _ = np.linalg.lstsq(columns / lengths, root[:, -1], rcond=DEPENDENT)
             if rank < len(chosen):

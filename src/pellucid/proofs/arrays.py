@@ -9,6 +9,9 @@ from scipy import sparse
 
 Array: TypeAlias = np.ndarray
 
+SparseOrDense: TypeAlias = Any
+"""Rows: a NumPy array or a sparse one of SciPy, which has no types that mypy could read."""
+
 
 def dense(values: Any) -> Array:
     """Return a matrix as an array, whether it is sparse or not."""

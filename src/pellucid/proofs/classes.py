@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.proofs.arrays import Array
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -51,7 +52,7 @@ def machine_costs(signs: Array, weight: Array, class_weight: Array) -> Array:
     return np.where(signs > 0.0, own[:, None], others[:, None]) * weight
 
 
-def class_columns(parameters: Any, data: TrainingData) -> TrainingData:
+def class_columns(parameters: Seen, data: TrainingData) -> TrainingData:
     """Return the data with a column of 0 and 1 for each class, or for the second of two, and classes weighted."""
     own = np.arange(len(data.classes)) if len(data.classes) > 2 else np.array([1])
     class_weight = getattr(parameters, "class_weight", None)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.rounding import EPSILON, TINY
 
 GIVEN = "precomputed"
@@ -74,7 +74,7 @@ def power_of(metric: Any, params: Mapping[str, Any]) -> float | None:
 
 
 def distances(
-    X: Any, Y: Any, metric: Any, p: float | None = None, metric_params: Mapping[str, Any] | None = None
+    X: SparseOrDense, Y: Any, metric: Any, p: float | None = None, metric_params: Mapping[str, Any] | None = None
 ) -> Array:
     """Return the distance of each row of X to each of Y, of shape (len(X), len(Y)); rows may be sparse.
 
@@ -103,7 +103,7 @@ def distances(
     return np.hstack(blocks) if blocks else np.empty((len(x), 0))
 
 
-def distances_from(X: Any, row: int) -> Array:
+def distances_from(X: SparseOrDense, row: int) -> Array:
     """Return the Euclidean distances of a row to all, from differences: an offset of the rows then costs no digits."""
     one, found = dense(X[[row]]).astype(np.float64), []
     for start in range(0, X.shape[0], BLOCK_ROWS):
@@ -113,7 +113,7 @@ def distances_from(X: Any, row: int) -> Array:
     return np.concatenate(found)
 
 
-def _given(X: Any) -> Array:
+def _given(X: SparseOrDense) -> Array:
     """Return given distances as an array."""
     if not sparse.issparse(X):
         return np.array(X, dtype=np.float64)

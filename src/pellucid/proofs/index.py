@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pellucid.proofs
+from pellucid.proofs.seen import Seen
 
 if TYPE_CHECKING:  # the catalogue reads this index, and is quick without NumPy
     from pellucid.proofs.certificate import Certificate
@@ -48,7 +49,7 @@ def find_proof(name: str) -> Proof:
     return cast("Proof", import_module(proof_modules()[name]).PROVES[name])
 
 
-def as_seen(name: str, parameters: Any, data: TrainingData) -> TrainingData:
+def as_seen(name: str, parameters: Seen, data: TrainingData) -> TrainingData:
     """Return a table as the proof of this estimator sees it."""
     change = getattr(import_module(proof_modules()[name]), "SEES", {}).get(name)
     return data if change is None else cast("TrainingData", change(parameters, data))

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 
 ROWS_AT_ONCE = 4096
 
 
-def in_float64(X: Any) -> Any:
+def in_float64(X: SparseOrDense) -> Any:
     """Return rows as an array, or as sparse rows, of float64."""
     return sparse.csr_array(X, dtype=np.float64) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
@@ -28,14 +28,14 @@ def relative_weights(weight: Array) -> Array:
     return weight / weight.mean()
 
 
-def centered_times(X: Any, mean: Array, W: Array) -> Array:
+def centered_times(X: SparseOrDense, mean: Array, W: Array) -> Array:
     """Return ``(X - 1 mean') W``; dense rows are centered before, so that large means cost no digits."""
     if sparse.issparse(X):
         return np.asarray(X @ W - mean @ W)
     return np.concatenate([(X[rows] - mean) @ W for rows in _blocks(len(X))])
 
 
-def transposed_centered_times(X: Any, mean: Array, R: Array) -> Array:
+def transposed_centered_times(X: SparseOrDense, mean: Array, R: Array) -> Array:
     """Return ``(X - 1 mean')' R``."""
     if sparse.issparse(X):
         return np.asarray(X.T @ R - np.multiply.outer(mean, R.sum(axis=0)))

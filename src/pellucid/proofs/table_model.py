@@ -23,6 +23,7 @@ from scipy.special import log_softmax, softmax
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.seen import Seen
 
 LIMITS = math.log(0.05), math.log(20.0)
 """Logarithms of the inverse temperatures that are tried."""
@@ -37,7 +38,7 @@ ROUNDED = 1e-9
 REFIT = "Fit the model again with pellucid fit."
 
 
-def prove_beside_steps(fitted: Any, found: Certificate, columns: Mapping[str, Array], y: Array) -> Certificate:
+def prove_beside_steps(fitted: Seen, found: Certificate, columns: Mapping[str, Array], y: Array) -> Certificate:
     """Return the certificate of the steps with the claims about all else that a model of a table answers by.
 
     ``columns`` are those that the model remembers, as its first step read them: numbers with NaN, or words with None.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 
 SAMPLED = 4096
 """Numbers looked at per array: the fingerprint must not cost as much as the fit."""
@@ -22,7 +22,7 @@ SAMPLED = 4096
 class TrainingData:
     """Checked rows. Rows of weight 0 are gone: a weight of k means that the row stands there k times."""
 
-    X: Any
+    X: SparseOrDense
     y: Any = None
     """Numbers; or, where there are ``classes``, the code of each row's label; None without a target."""
     weight: Array | None = None

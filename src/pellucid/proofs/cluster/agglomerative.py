@@ -37,6 +37,7 @@ from pellucid.proofs.cluster.cluster_trees import (
 from pellucid.proofs.distances import is_given, lost_digits
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 400_000
@@ -56,7 +57,7 @@ PAIR_BY_PAIR = ("euclidean", "l2", "l1", "manhattan", "cityblock", "chebyshev", 
 """Metrics in which the distance of two rows does not depend on the others: they are computed where they are needed."""
 
 
-def prove_agglomerative(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_agglomerative(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, children, heights = data.X, np.asarray(fitted.children_), np.asarray(fitted.distances_, dtype=np.float64)
     n, n_pieces = X.shape[0], 1
@@ -85,7 +86,7 @@ def _tree_claim(problems: int) -> Claim:
     return Claim("tree", statement, float(problems), 0.0)
 
 
-def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
+def _replayed(X: Array, parameters: Seen, shape: TreeShape, heights: Array, work: int) -> list[Claim]:
     """Return the claims that the merges checked were of nearest clusters, at the stored heights."""
     gaps = WardGaps(X, shape) if parameters.linkage == "ward" else RowGaps(X, shape, parameters)
     checked, of = looked_at(gaps.cost + WORK_PER_MERGE, work, "merges")
@@ -118,7 +119,7 @@ def _replayed(X: Array, parameters: Any, shape: TreeShape, heights: Array, work:
 
 
 def _constrained(
-    X: Array, parameters: Any, shape: TreeShape, heights: Array, work: int
+    X: Array, parameters: Seen, shape: TreeShape, heights: Array, work: int
 ) -> tuple[list[Claim], int, int]:
     """Return the claims about merges of neighbors, the pieces of the graph, and how many merges are missing."""
     most = len(heights)
@@ -141,7 +142,7 @@ def _constrained(
     return claims, n_pieces, missing
 
 
-def _labels(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> Claim:
+def _labels(fitted: Seen, parameters: Seen, shape: TreeShape, heights: Array) -> Claim:
     """Return the claim about the labels; a wrong number of clusters makes all of them wrong."""
     wanted = parameters.n_clusters
     if wanted is None:
@@ -156,7 +157,7 @@ class RowGaps:
     rounding_scale: float
     """Sums of positive numbers keep their digits; a cosine that is taken from 1 does not."""
 
-    def __init__(self, X: Array, shape: TreeShape, parameters: Any) -> None:
+    def __init__(self, X: Array, shape: TreeShape, parameters: Seen) -> None:
         metric, linkage = parameters.metric, parameters.linkage
         self.reduce = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
         self.shape = shape
@@ -233,7 +234,7 @@ def _are_small_and_whole(X: Array, terms: int) -> bool:
     return terms * size * (1.0 + size) < EXACT and bool(np.array_equal(X, np.rint(X)))
 
 
-def constrained_shortfall(X: Array, parameters: Any, children: Array, heights: Array) -> tuple[float, float, int]:
+def constrained_shortfall(X: Array, parameters: Seen, children: Array, heights: Array) -> tuple[float, float, int]:
     """Return how much nearer another pair was, how wrong a height is (both relatively), and the pieces of the graph."""
     edges, n_pieces = _edges(X, parameters)
     is_ward = parameters.linkage == "ward"
@@ -270,7 +271,7 @@ def constrained_shortfall(X: Array, parameters: Any, children: Array, heights: A
     return shortfall, error, n_pieces
 
 
-def spanning_shortfall(X: Array, parameters: Any, shape: TreeShape, heights: Array) -> tuple[float, float, int]:
+def spanning_shortfall(X: Array, parameters: Seen, shape: TreeShape, heights: Array) -> tuple[float, float, int]:
     """Return the same for single linkage, without merging: each height is the least of the edges that join at it.
 
     An edge that was free when a merge was made joins at a later one, whose height is no larger than the edge and, as
@@ -311,7 +312,7 @@ def _joined(
     return found
 
 
-def _edges(X: Array, parameters: Any) -> tuple[Array, int]:
+def _edges(X: Array, parameters: Seen) -> tuple[Array, int]:
     """Return who may merge with whom, pairs i < j, and how many pieces the graph had before bridges joined them.
 
     A bridge joins the two rows of two pieces that are nearest to each other, of equal ones the first.

@@ -25,6 +25,7 @@ from pellucid.proofs.cluster.cluster_trees import (
 from pellucid.proofs.distances import lost_digits
 from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 200_000
@@ -34,7 +35,7 @@ WORK_PER_SPLIT = 10_000
 """What looking at one split takes beside its distances, in distances."""
 
 
-def prove_diana(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_diana(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, children, heights = data.X, np.asarray(fitted.children_), np.asarray(fitted.distances_, dtype=np.float64)
     n = X.shape[0]
@@ -100,7 +101,7 @@ def _follows(D: Array, leaves: Array, first: int, totals: Array, slack: float, l
     return bool(np.array_equal(gone, leaves))
 
 
-def _rest(fitted: Any, parameters: Any, shape: TreeShape, heights: Array) -> list[Claim]:
+def _rest(fitted: Seen, parameters: Seen, shape: TreeShape, heights: Array) -> list[Claim]:
     """Return the claims about labels and the coefficient."""
     alone = heights[shape.parents[: shape.n_rows] - shape.n_rows]
     coefficient = float(np.mean(1.0 - alone / heights[-1])) if heights[-1] > 0.0 else 0.0

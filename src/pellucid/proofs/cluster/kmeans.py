@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.cluster.kmeans_bounds import CLOSED, MOST_STEPS, lower_bound
 from pellucid.proofs.rounding import EPSILON, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 1024
@@ -57,7 +58,7 @@ class MeasuredClusters:
     """Centers without rows that have no reason to be where they are."""
 
 
-def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kmeans(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     found = measure_clusters(fitted, parameters, data)
     if found is None:
@@ -72,7 +73,7 @@ def prove_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     return with_gap(certificate, found.objective, bound)
 
 
-def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_minibatch_kmeans(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     if not parameters.compute_labels:
         return Certificate("none", (), NO_LABELS)
@@ -94,7 +95,7 @@ def prove_minibatch_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> 
     return with_gap(certificate, objective, lower_bound(data.X, data.weights, found.labels, k, MOST_STEPS))
 
 
-def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> MeasuredClusters | None:
+def measure_clusters(fitted: Seen, parameters: Seen, data: TrainingData) -> MeasuredClusters | None:
     """Return what the data say of stored centers and labels; None if these cannot be any."""
     X, weight = data.X, data.weights
     centers, shape = np.asarray(fitted.cluster_centers_, dtype=np.float64), (parameters.n_clusters, X.shape[1])
@@ -122,7 +123,7 @@ def measure_clusters(fitted: Any, parameters: Any, data: TrainingData) -> Measur
     return MeasuredClusters(labels, float(strays), objective, float(np.sum(moves**2)), saved, variance, n_empty)
 
 
-def _without_reason(empty: Array, X: Any, init: Any, *, is_spread: bool) -> int:
+def _without_reason(empty: Array, X: SparseOrDense, init: Any, *, is_spread: bool) -> int:
     """Return how many centers without rows no fit would leave."""
     if is_spread or not len(empty):
         return len(empty)
@@ -176,7 +177,7 @@ def counted_labels(labels: Any, data: TrainingData, n_clusters: int) -> tuple[Ar
     return (own, int(np.sum(np.delete(labels, counted) != -1))) if np.all((own >= 0) & (own < n_clusters)) else None
 
 
-def rounding_of_centers(X: Any, n_clusters: int) -> float:
+def rounding_of_centers(X: SparseOrDense, n_clusters: int) -> float:
     """Return by how much, squared and summed, centers differ from means because they are stored as the data are."""
     largest = float(abs(X).max())
     rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])

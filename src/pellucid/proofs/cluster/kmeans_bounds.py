@@ -26,12 +26,11 @@ programming finds the least objective itself.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, eigvalsh
 
-from pellucid.proofs.arrays import Array, dense, largest
+from pellucid.proofs.arrays import Array, SparseOrDense, dense, largest
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import is_fitting
 
@@ -55,7 +54,7 @@ CLOSED = 1e-9
 """A gap, as a part of the objective, that is taken for none."""
 
 
-def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int, steps_at_fit: int = 0) -> float | None:
+def lower_bound(X: SparseOrDense, weight: Array, labels: Array, n_clusters: int, steps_at_fit: int = 0) -> float | None:
     """Return what no clustering can beat, by the best means that these data allow; None where there is none."""
     exact = line_bound(X, weight, n_clusters)
     if exact is not None:
@@ -70,7 +69,7 @@ def lower_bound(X: Any, weight: Array, labels: Array, n_clusters: int, steps_at_
     return max((bound for bound in (known, better) if bound is not None), default=None)
 
 
-def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
+def spectral_bound(X: SparseOrDense, weight: Array, n_clusters: int) -> float | None:
     """Return the total scatter less its K - 1 largest eigenvalues; None where that would take too long."""
     n, d = X.shape
     if min(n, d) > MOST_COLUMNS:
@@ -97,7 +96,7 @@ def spectral_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
     return max(total - kept - 8 * EPSILON * (len(scatter) + np.sqrt(n)) * total, 0.0)
 
 
-def line_bound(X: Any, weight: Array, n_clusters: int) -> float | None:
+def line_bound(X: SparseOrDense, weight: Array, n_clusters: int) -> float | None:
     """Return the least objective of one column, by dynamic programming over its sorted values; None for many values.
 
     The best beginning of the last cluster never falls as points are added. So it is found for every second point of
@@ -142,7 +141,9 @@ def _with_one_cluster_more(height: Array, sums: Array) -> Array:
     return after
 
 
-def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int, known: float = 0.0) -> float | None:
+def semidefinite_bound(
+    X: SparseOrDense, weight: Array, labels: Array, n_clusters: int, known: float = 0.0
+) -> float | None:
     """Return the best bound that a clustering leads to; None for one cluster, or for far too many rows.
 
     Many rows are dealt out into parts: whatever the centers are, the objective is the sum of those of the parts, and
@@ -163,7 +164,7 @@ def semidefinite_bound(X: Any, weight: Array, labels: Array, n_clusters: int, kn
     return None if first * n_parts <= known else first + sum(bounds)
 
 
-def _bound_of_part(X: Any, weight: Array, labels: Array, n_clusters: int, n_steps: int) -> float:
+def _bound_of_part(X: SparseOrDense, weight: Array, labels: Array, n_clusters: int, n_steps: int) -> float:
     """Return the bound for some rows, at least 0."""
     rows = _dense(X)
     rows = rows - weight @ rows / weight.sum()
@@ -264,5 +265,5 @@ def _largest_eigenvalues(matrix: Array, count: int) -> float:
     return float(eigvalsh(matrix, subset_by_index=(n - count, n - 1)).sum())
 
 
-def _dense(X: Any) -> Array:
+def _dense(X: SparseOrDense) -> Array:
     return dense(X).astype(np.float64)

@@ -22,6 +22,7 @@ from pellucid.proofs.cluster.kmeans import counted_labels, objective_claim
 from pellucid.proofs.distances import is_given, lost_digits
 from pellucid.proofs.rounding import rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, in_percent, is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 AT_FIT = 300_000
@@ -30,7 +31,7 @@ TO_VERIFY = 400_000_000
 AT_ONCE = 256
 
 
-def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kmedoids(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, weight, metric = data.X, data.weights, parameters.metric
     wrong, rows = _wrong_medoids(fitted, parameters, data)
@@ -59,7 +60,7 @@ def prove_kmedoids(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     )
 
 
-def _wrong_medoids(fitted: Any, parameters: Any, data: TrainingData) -> tuple[int, Array]:
+def _wrong_medoids(fitted: Seen, parameters: Seen, data: TrainingData) -> tuple[int, Array]:
     """Return how many medoids are wrong, and where they stand among the rows that count."""
     given, k = np.asarray(fitted.medoid_indices_), parameters.n_clusters
     if given.shape != (k,) or given.dtype.kind != "i" or given.min() < 0 or given.max() >= data.n_given:
@@ -110,7 +111,7 @@ def _swap_claim(gaps: Array, data: TrainingData, metric: Any, rows: Array) -> Cl
 ROWS_AT_ONCE = 1024
 
 
-def prove_kmedians(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kmedians(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     X, weight = data.X, data.weights
     centers = np.asarray(fitted.cluster_centers_, dtype=np.float64)

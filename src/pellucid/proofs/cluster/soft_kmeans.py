@@ -10,7 +10,6 @@ direction of which it makes more is one of a saddle.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from pellucid.proofs.mixture.gaussian_components import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, draws, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 2048
@@ -36,7 +35,7 @@ STEP_SAYS = "nats by which one more step of EM moves the centers, on average ove
 NOT_CONVERGED = "Raise max_iter or tol."
 
 
-def prove_soft_kmeans(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_soft_kmeans(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     centers, weight, beta = fitted.cluster_centers_, data.weights, float(parameters.beta)
     k, n = parameters.n_clusters, data.X.shape[0]
@@ -88,7 +87,7 @@ class _Spread:
         )
 
 
-def _shared_claims(fitted: Any, found: float, parameters: Any, spread: _Spread) -> list[Claim]:
+def _shared_claims(fitted: Seen, found: float, parameters: Seen, spread: _Spread) -> list[Claim]:
     sizes, centers = fitted.cluster_sizes_, fitted.cluster_centers_
     bound = 8.0 * sum_error(spread.n)
     total = abs(float(sizes.sum()) / spread.total - 1.0) if (sizes >= 0.0).all() else math.inf

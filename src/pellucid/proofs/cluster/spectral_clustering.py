@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.cluster.kmeans import prove_kmeans
 from pellucid.proofs.kernels.matrices import kernel_matrix, resolved_kernel
@@ -25,7 +25,7 @@ from pellucid.proofs.matrices.graph_links import (
     normalized_links,
 )
 from pellucid.proofs.sampling import drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 GIVEN, GIVEN_NEIGHBORS = "precomputed", "precomputed_nearest_neighbors"
@@ -40,7 +40,7 @@ ROWS_AT_FIT, NEIGHBORS_AT_FIT, ROWS_AT_VERIFY = 64, 16, 4000
 """Rows whose links are computed again."""
 
 
-def prove_spectral_clustering(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_spectral_clustering(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     n, labels = data.X.shape[0], fitted.labels_
     k = min(n, parameters.n_components or parameters.n_clusters)
@@ -51,7 +51,7 @@ def prove_spectral_clustering(fitted: Any, parameters: Any, data: TrainingData) 
     return wrong or with_label_claims(fitted, parameters, embedding_claims(fitted, parameters, data))
 
 
-def embedding_claims(fitted: Any, parameters: Any, data: TrainingData) -> list[Claim]:
+def embedding_claims(fitted: Seen, parameters: Seen, data: TrainingData) -> list[Claim]:
     """Return what is claimed of links and embedding; at a fit only some rows of the links are looked at."""
     M, roots = normalized_links(fitted.affinity_matrix_)
     values, vectors = 2.0 - fitted.eigenvalues_, fitted.embedding_ * roots[:, None]
@@ -61,7 +61,7 @@ def embedding_claims(fitted: Any, parameters: Any, data: TrainingData) -> list[C
     ]
 
 
-def with_label_claims(fitted: Any, parameters: Any, claims: list[Claim]) -> Certificate:
+def with_label_claims(fitted: Seen, parameters: Seen, claims: list[Claim]) -> Certificate:
     """Return the certificate of embedding and labels; its grade is that of the labels."""
     if parameters.assign_labels == "kmeans":
         rows = TrainingData(fitted.embedding_, given=(fitted.embedding_, None, None))
@@ -76,17 +76,17 @@ def with_label_claims(fitted: Any, parameters: Any, claims: list[Claim]) -> Cert
     return Certificate("replayed", (*claims, Claim("assignment", statement, wrong, 0.0)))
 
 
-def _as_kmeans(fitted: Any) -> Any:
+def _as_kmeans(fitted: Seen) -> Any:
     return SimpleNamespace(
         cluster_centers_=fitted.embedding_centers_, labels_=fitted.labels_, inertia_=fitted.embedding_inertia_
     )
 
 
-def _kmeans_parameters(parameters: Any) -> Any:
+def _kmeans_parameters(parameters: Seen) -> Any:
     return SimpleNamespace(n_clusters=parameters.n_clusters, tol=1e-4, init="k-means++")
 
 
-def _links_claim(stored: Any, parameters: Any, X: Any) -> Claim:
+def _links_claim(stored: Any, parameters: Seen, X: SparseOrDense) -> Claim:
     affinity = parameters.affinity if isinstance(parameters.affinity, str) else ""
     if affinity in ("nearest_neighbors", GIVEN_NEIGHBORS):
         rows = drawn(X.shape[0], NEIGHBORS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)

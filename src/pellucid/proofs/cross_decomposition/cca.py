@@ -9,7 +9,7 @@ follows from the directions by equations that are checked one by one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, missed_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-9
@@ -84,7 +84,7 @@ class ViewsSeen(NamedTuple):
         return self.factor[:, : self.p], self.factor[:, self.p :]
 
 
-def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_cca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the factor computed again from the rows."""
     p, q, k = data.X.shape[1], data.y.reshape(len(data.y), -1).shape[1], parameters.n_components
     shapes = {
@@ -105,7 +105,7 @@ def prove_cca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return graded("exact", claims)
 
 
-def _seen(data: TrainingData, parameters: Any) -> ViewsSeen:
+def _seen(data: TrainingData, parameters: Seen) -> ViewsSeen:
     """Return what the rows say, from a QR factorization of them."""
     rows = np.column_stack([data.X, data.y.reshape(len(data.y), -1)]).astype(np.float64, copy=False)
     weight, p = data.weights, data.X.shape[1]
@@ -135,7 +135,7 @@ def _factor(rows: Array) -> Array:
     return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
-def _unit_claim(fitted: Any, seen: ViewsSeen) -> Claim:
+def _unit_claim(fitted: Seen, seen: ViewsSeen) -> Claim:
     mean = np.concatenate([fitted.x_mean_, fitted.intercept_])
     scale = np.concatenate([fitted.x_scale_, fitted.y_scale_])
     away = np.max([np.max(np.abs(mean - seen.mean) / seen.scale), np.max(np.abs(scale / seen.scale - 1.0))])
@@ -143,7 +143,7 @@ def _unit_claim(fitted: Any, seen: ViewsSeen) -> Claim:
                  RESIDUAL + 16 * seen.rounding)  # fmt: skip
 
 
-def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -> Claim:
+def _count_claim(fitted: Seen, parameters: Seen, data: TrainingData, found: int) -> Claim:
     """Return the claim about what is whole: how many components there are, and the form of the predictions."""
     wrong = int(list(fitted.n_iter_) != [1] * found) + int(fitted.single_target_ != (data.y.ndim == 1))
     k = parameters.n_components
@@ -154,7 +154,7 @@ def _count_claim(fitted: Any, parameters: Any, data: TrainingData, found: int) -
     )
 
 
-def _pair_claims(fitted: Any, seen: ViewsSeen, found: int) -> list[Claim]:
+def _pair_claims(fitted: Seen, seen: ViewsSeen, found: int) -> list[Claim]:
     """Return claims about the pairs of scores in white coordinates."""
     K = seen.x.scores.T @ seen.y.scores
     x = _coordinates(seen.x, seen.blocks[0], fitted.x_rotations_[:, :found])
@@ -187,7 +187,7 @@ def _outside(view: WhiteView, rotations: Array) -> Array:
     return np.asarray(left / np.maximum(np.sqrt(np.sum(rotations**2, axis=0)), TINY))
 
 
-def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
+def _weight_claim(fitted: Seen, seen: ViewsSeen, found: int) -> Claim:
     """Return the claim that loadings are regressions on the scores, and weights the directions made orthonormal."""
     worst = []
     for side, block in zip("xy", seen.blocks, strict=True):
@@ -209,7 +209,7 @@ def _weight_claim(fitted: Any, seen: ViewsSeen, found: int) -> Claim:
                  float(np.max(worst)), min(16 * seen.noise, WORST))  # fmt: skip
 
 
-def _coefficient_claim(fitted: Any, seen: ViewsSeen) -> Claim:
+def _coefficient_claim(fitted: Seen, seen: ViewsSeen) -> Claim:
     x_scale, y_scale = seen.scale[: seen.p], seen.scale[seen.p :]
     wanted = fitted.y_loadings_ @ fitted.x_rotations_.T
     away = np.abs(fitted.coef_ / y_scale[:, None] * x_scale - wanted)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 COLUMNS = 500
@@ -37,7 +37,7 @@ RESIDUAL = 1e-7
 the root of their rounding."""
 
 
-def prove_alternating(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_alternating(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data; a fit looks at fewer columns."""
     Z, B = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     n, d = data.X.shape
@@ -75,7 +75,7 @@ def _axes_claim(B: Array, dtype: Any) -> Claim:
     return Claim("axes", statement, float(off) / longest + mirrored, sum_error(B.shape[1]) + rounding_unit(dtype))
 
 
-def _penalties(parameters: Any) -> tuple[float, float]:
+def _penalties(parameters: Seen) -> tuple[float, float]:
     """Return the penalties of the rows and of the components."""
     alpha = float(parameters.alpha)
     return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)
@@ -93,7 +93,7 @@ def _rows_claim(known: Any, error: Any, Z: Array, B: Array, alpha: float, dtype:
     return Claim("rows", statement, float(off), max(sum_error(most * len(B)), rounding_unit(dtype)))
 
 
-def _columns_claim(error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Any, dtype: Any) -> Claim:
+def _columns_claim(error: Any, Z: Array, B: Array, alpha: float, half: float, parameters: Seen, dtype: Any) -> Claim:
     columns = drawn(B.shape[1], COLUMNS_AT_FIT if is_fitting() else COLUMNS)
     some = sparse.csr_array(error[:, columns].T)
     gradients = some @ Z + alpha * B[:, columns].T
@@ -115,7 +115,7 @@ def _columns_claim(error: Any, Z: Array, B: Array, alpha: float, half: float, pa
     )
 
 
-def _known_entries(X: Any) -> Any:
+def _known_entries(X: SparseOrDense) -> Any:
     """Return the entries that are known, as CSR in float64: those that are stored, or that are not NaN."""
     if sparse.issparse(X):
         return sparse.csr_array(X, dtype=np.float64)
@@ -123,7 +123,7 @@ def _known_entries(X: Any) -> Any:
     return sparse.coo_array((X[rows, columns].astype(np.float64), (rows, columns)), shape=X.shape).tocsr()
 
 
-def product_entries(X: Any, W: Array, H: Array) -> Array:
+def product_entries(X: SparseOrDense, W: Array, H: Array) -> Array:
     """Return the entries of ``WH`` where a CSR matrix has one, a block of them at a time."""
     entries, found = X.tocoo(), np.empty(X.nnz)
     for start in range(0, X.nnz, ENTRIES_AT_ONCE):

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array, largest
+from pellucid.proofs.arrays import Array, SparseOrDense, largest
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.matrices.eigenpairs import Symmetric, missed_claim, turned_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-10
@@ -109,7 +110,7 @@ class GramOfRows:
             yield A * self.unit, None if self.data.weight is None else self.data.weight[rows]
 
 
-def centering_loss(X: Any, mean: Array, n_rows: float, least_norm: float) -> float:
+def centering_loss(X: SparseOrDense, mean: Array, n_rows: float, least_norm: float) -> float:
     """Return the part of the largest squared singular value that rounding makes of the offset of sparse rows.
 
     Their mean is taken away from the products; that of dense rows from the rows themselves, which costs no digits.
@@ -176,7 +177,7 @@ def direction_claims(products: Symmetric, found: ClaimedDirections, *, is_factor
     ]  # fmt: skip
 
 
-def singular_values_claim(fitted: Any, rows: GramOfRows, V: Array) -> Claim:
+def singular_values_claim(fitted: Seen, rows: GramOfRows, V: Array) -> Claim:
     """Return the claim that the singular values are the lengths of the images, 0 where these are rounding."""
     lengths = np.sqrt(rows.image_squares(V)[:-1])
     values = fitted.singular_values_.astype(np.float64) * rows.unit

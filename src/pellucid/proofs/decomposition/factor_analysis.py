@@ -16,7 +16,6 @@ allowed, which bounds the errors where :math:`\lambda_{\min}` is 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -25,7 +24,7 @@ from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 1e-12
@@ -136,7 +135,7 @@ class ColumnCorrelations:
         return float(-0.5 * self.n * (constant + np.log(noise).sum() + log_determinant + total))
 
 
-def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_factor_analysis(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
     d = data.X.shape[1]
     k = d if parameters.n_components is None else min(d, parameters.n_components)
@@ -159,7 +158,7 @@ def prove_factor_analysis(fitted: Any, parameters: Any, data: TrainingData) -> C
 
 
 def _likelihood_claims(
-    fitted: Any, parameters: Any, seen: ColumnCorrelations, loadings: Array, noise: Array
+    fitted: Seen, parameters: Seen, seen: ColumnCorrelations, loadings: Array, noise: Array
 ) -> list[Claim]:
     error, k = seen.likelihood_error, len(loadings)
     found, most = seen.log_likelihood(loadings, noise), seen.largest_likelihood(noise, k)
@@ -194,7 +193,7 @@ def _free_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Clai
                  EQUATIONS + AMPLIFIED * seen.noise, NOT_CONVERGED)  # fmt: skip
 
 
-def _form_claims(fitted: Any, parameters: Any, seen: ColumnCorrelations) -> list[Claim]:
+def _form_claims(fitted: Seen, parameters: Seen, seen: ColumnCorrelations) -> list[Claim]:
     """Return claims about what a rotation would change: the form of the loadings, order and signs."""
     W, noise = fitted.components_, fitted.noise_variance_
     products = (W / noise) @ W.T

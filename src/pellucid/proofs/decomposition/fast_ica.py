@@ -29,6 +29,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.sampling import drawn, is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 WHITE = 1e-8
@@ -58,7 +59,7 @@ MEAN_LOG_COSH = 0.3745672074914377
 """Of a standard normal number."""
 
 
-def prove_fast_ica(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_fast_ica(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows; a fit looks at many in float32."""
     A, mixing = (np.asarray(part, dtype=np.float64) for part in (fitted.components_, fitted.mixing_))
     n, d = data.X.shape
@@ -173,7 +174,7 @@ def _inverse_claim(A: Array, mixing: Array, bound: float) -> Claim:
     return Claim("inverse", "distance of mixing_ from the inverse of components_", float(off), bound)
 
 
-def _fixed_point_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
+def _fixed_point_claim(Z: Array, rotation: Array, parameters: Seen) -> Claim:
     if parameters.algorithm == "spacings":
         return _spacings_claim(Z, rotation, parameters)
     contrast = _contrast(parameters)
@@ -201,7 +202,7 @@ def _stepped(Z: Array, W: Array, contrast: Any) -> Array:
     return np.asarray(product - np.atleast_1d(curvature)[:, None] * W, dtype=np.float64)
 
 
-def _contrast(parameters: Any) -> Callable[[Array], tuple[Array, Any]]:
+def _contrast(parameters: Seen) -> Callable[[Array], tuple[Array, Any]]:
     """Return the function that gives the slopes of the contrast and the means of their derivatives, row by row."""
     options = dict(parameters.fun_args or {})
     if callable(parameters.fun):
@@ -241,7 +242,7 @@ def _turned(W: Array, stepped: Array) -> Array:
     return np.asarray(np.abs(np.abs(np.einsum("...ij,...ij->...i", new, W)) - 1.0))
 
 
-def _spacings_claim(Z: Array, rotation: Array, parameters: Any) -> Claim:
+def _spacings_claim(Z: Array, rotation: Array, parameters: Seen) -> Claim:
     rows = drawn(Z.shape[1], ROWS_OF_SPACINGS)
     sources = rotation @ Z[:, rows].astype(np.float64)
     angles = np.pi / 4 * ((2.0 * np.arange(ANGLES_TRIED) + 1.0) / ANGLES_TRIED - 1.0)

@@ -16,7 +16,7 @@ from pellucid.proofs.kernels.ridge_equations import rows_claim
 from pellucid.proofs.matrices.eigenpairs import ProductsOfRows, SymmetricMatrix, coordinate_claims
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 GIVEN = "precomputed"
@@ -24,7 +24,7 @@ ALL_VALUES = 1000
 """Rows up to which the share of negative eigenvalues is claimed: it takes all of them."""
 
 
-def prove_feature_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_feature_embedding(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the similarities computed again."""
     n, k, is_given = data.X.shape[0], parameters.n_components, parameters.similarity == GIVEN
     if wrong := misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,)):

@@ -6,19 +6,17 @@ is shown that no larger one was missed is told in ``eigenpairs``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array, largest
+from pellucid.proofs.arrays import Array, SparseOrDense, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import ProofKernel, gamma_value, kernel_diagonal, kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_claim
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, leading_claims, turned_claim, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 RESIDUAL = 1e-11
@@ -27,7 +25,7 @@ RESIDUAL = 1e-11
 ROWS_AT_FIT = 64
 
 
-def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kernel_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the products computed again from the rows; a fit does less with them."""
     values, vectors = fitted.eigenvalues_, fitted.eigenvectors_
     n = data.X.shape[0]
@@ -65,7 +63,7 @@ def prove_kernel_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     return graded("exact", claims)
 
 
-def _centered(kernel: ProofKernel, X: Any) -> tuple[Array, Array, Array]:
+def _centered(kernel: ProofKernel, X: SparseOrDense) -> tuple[Array, Array, Array]:
     """Return the products about their mean, the mean product of each row, and the products that rounding is part of.
 
     Dense rows of a linear kernel are taken about their mean first, so that an offset of them costs no digits.
@@ -98,7 +96,9 @@ def _noise(centered: SymmetricMatrix, diagonal: Array, tol: float) -> float:
     return float(RESIDUAL + max(8 * sum_error(n), 4 * tol) + 16 * lost / centered.least_norm)
 
 
-def _inverse_claims(fitted: Any, kernel: ProofKernel, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
+def _inverse_claims(
+    fitted: Seen, kernel: ProofKernel, parameters: Seen, data: TrainingData, rows: Array
+) -> list[Claim]:
     """Return claims about the ridge regression of the rows on their projections."""
     projected = fitted.eigenvectors_ * np.sqrt(np.maximum(fitted.eigenvalues_, 0.0))
     apart = largest(fitted.X_transformed_fit_ - projected)

@@ -24,11 +24,12 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigvalsh
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.alternating import product_entries
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 MOST_SIDE = 1500
@@ -50,7 +51,7 @@ RESIDUAL = 1e-9
 """The least residual that is asked for, whatever ``tol`` says."""
 
 
-def prove_nmf(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data; a fit does less of it."""
     W, H = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     wrong = _wrong_entries(W, H, fitted.n_components_, parameters, data.X.shape)
@@ -81,7 +82,7 @@ class DivergenceProblem:
     penalty on the power p of a factor :math:`r^{p - 2\beta}` times as large for these.
     """
 
-    def __init__(self, X: Any, parameters: Any) -> None:
+    def __init__(self, X: SparseOrDense, parameters: Seen) -> None:
         (n, d), loss = X.shape, parameters.beta_loss
         self.beta = BETAS[loss] if isinstance(loss, str) else float(loss)
         values = X.data if sparse.issparse(X) else X
@@ -152,7 +153,7 @@ def _least_residual(dtype: Any) -> float:
     return max(RESIDUAL, rounding_unit(dtype) if np.dtype(dtype) != np.float64 else 0.0)
 
 
-def _wrong_entries(W: Array, H: Array, q: int, parameters: Any, shape: tuple[int, int]) -> float:
+def _wrong_entries(W: Array, H: Array, q: int, parameters: Seen, shape: tuple[int, int]) -> float:
     n, d = shape
     asked = parameters.n_components
     is_other = (asked is None and q != d) or (not isinstance(asked, str) and asked is not None and q != asked)
@@ -172,7 +173,7 @@ def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> C
     return Claim("error", statement, off / size, sum_error(n * d) * spread)
 
 
-def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
+def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Seen, dtype: Any) -> Claim:
     gains = _gains(W.T, H @ H.T, _products(problem.X, W, H).T, problem.on_weights)
     gains += _gains(H, W.T @ W, _products(problem.X.T, H.T, W.T).T, problem.on_components)
     return Claim("stationary",
@@ -181,14 +182,14 @@ def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameter
                  max(float(parameters.tol), _least_residual(dtype)), _remedy(parameters))  # fmt: skip
 
 
-def _products(X: Any, W: Array, H: Array) -> Array:
+def _products(X: SparseOrDense, W: Array, H: Array) -> Array:
     """Return the data times the components; what is missing is as in the product."""
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64) @ H.T)
     return np.concatenate([np.where(np.isnan(x), W[rows] @ H, x) @ H.T for rows, x in _blocks(X)])
 
 
-def _blocks(X: Any) -> Iterator[tuple[slice, Array]]:
+def _blocks(X: SparseOrDense) -> Iterator[tuple[slice, Array]]:
     """Yield the rows in dense blocks of float64."""
     n, d = X.shape
     height = max(1, ENTRIES_AT_ONCE // d)
@@ -197,7 +198,7 @@ def _blocks(X: Any) -> Iterator[tuple[slice, Array]]:
         yield rows, dense(X[rows]).astype(np.float64, copy=False)
 
 
-def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any, dtype: Any) -> Claim:
+def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Seen, dtype: Any) -> Claim:
     before, turned = problem.objective(W, H), problem.X.T.tocsr() if sparse.issparse(problem.X) else problem.X.T
     W = _stepped(W, *_quotient(problem.X, W, H, problem.beta), problem.on_weights, problem.beta)
     H = _stepped(H.T, *_quotient(turned, H.T, W.T, problem.beta), problem.on_components, problem.beta).T
@@ -212,7 +213,7 @@ def _step_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Any,
     )
 
 
-def _quotient(X: Any, W: Array, H: Array, beta: float) -> tuple[Array, Array]:
+def _quotient(X: SparseOrDense, W: Array, H: Array, beta: float) -> tuple[Array, Array]:
     """Return by what the weights are multiplied and divided; for the components all is transposed."""
     if beta == 1.0 and sparse.issparse(X):
         ratios = X.data / np.maximum(product_entries(X, W, H), SMALLEST)
@@ -248,7 +249,7 @@ def _rank_claim(problem: DivergenceProblem, squared: float, q: int) -> Claim:
     )
 
 
-def _remedy(parameters: Any) -> str:
+def _remedy(parameters: Seen) -> str:
     return f"Maximum number of iterations {parameters.max_iter} reached. Increase it to improve convergence."
 
 

@@ -14,7 +14,7 @@ from pellucid.proofs.decomposition.directions import ClaimedDirections, GramOfRo
 from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import graded
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 SMALLEST = 1e-15
@@ -24,7 +24,7 @@ EVIDENCE = 1e-6
 """Part by which rounding of small variances may change the evidence for a number of components."""
 
 
-def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     rows = GramOfRows.of(data, is_centered=True)
     k, d = len(fitted.explained_variance_), data.X.shape[1]
@@ -59,7 +59,7 @@ def prove_pca(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return graded("exact", claims)
 
 
-def _record_claims(fitted: Any, rows: GramOfRows, found: ClaimedDirections) -> list[Claim]:
+def _record_claims(fitted: Seen, rows: GramOfRows, found: ClaimedDirections) -> list[Claim]:
     """Return the claims that the numbers stored beside the directions follow from their squares and the sum of all."""
     n, unit = _count(rows.data), rows.unit
     k, most = len(found.squares), min(int(n), len(found.vectors))
@@ -92,7 +92,7 @@ def _count(data: TrainingData) -> float:
     return float(data.X.shape[0] if data.weight is None else data.weight.sum())
 
 
-def _count_claim(fitted: Any, parameters: Any, data: TrainingData, noise: float) -> Claim:
+def _count_claim(fitted: Seen, parameters: Seen, data: TrainingData, noise: float) -> Claim:
     """Return the claim that as many components were kept as the parameters say."""
     k = fitted.n_components_
     shape = (int(_count(data)), data.X.shape[1])

@@ -17,7 +17,7 @@ from pellucid.proofs.decomposition.directions import (
 from pellucid.proofs.matrices.eigenpairs import FACTORED
 from pellucid.proofs.rounding import TINY, rounding_unit
 from pellucid.proofs.sampling import graded
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 DEFAULT_TRUNCATED = 2
@@ -26,7 +26,7 @@ LEFT = 1e-10
 """Length of what is left of an image, in parts of the largest singular value."""
 
 
-def prove_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_svd(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the matrix."""
     n, d = data.X.shape
     is_full = parameters.kind == "full"
@@ -73,7 +73,7 @@ def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whol
     ]  # fmt: skip
 
 
-def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_truncated_svd(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the rows."""
     n, d = data.X.shape
     k = min(parameters.n_components, n)
@@ -94,7 +94,7 @@ def prove_truncated_svd(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     )
 
 
-def _variance_claim(fitted: Any, data: TrainingData, V: Any, noise: float) -> Claim:
+def _variance_claim(fitted: Seen, data: TrainingData, V: Any, noise: float) -> Claim:
     """Return the claim that the variances are those of the projections."""
     centered = GramOfRows.of(data, is_centered=True)
     n_rows = float(data.weights.sum())

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import EPSILON, rounding_unit
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 1024
@@ -21,7 +22,7 @@ LARGEST_BOUND = 1e-3
 COLLINEAR = "Features are so nearly dependent that rounding decides the coefficients; drop some, or use shrinkage"
 
 
-def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_linear(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     shrinkage, estimator = parameters.shrinkage, parameters.covariance_estimator
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
@@ -47,7 +48,7 @@ def prove_linear(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     return certificate.with_claims(*claims)
 
 
-def _certificate(fitted: Any, parameters: Any, means: Array, within: Array, priors: Array, dtype: Any) -> Certificate:
+def _certificate(fitted: Seen, parameters: Seen, means: Array, within: Array, priors: Array, dtype: Any) -> Certificate:
     r"""Return the certificate for these moments of the data.
 
     - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
@@ -91,7 +92,7 @@ class _Axes:
     vectors: Array
 
     @classmethod
-    def of(cls, within: Array, parameters: Any) -> _Axes:
+    def of(cls, within: Array, parameters: Seen) -> _Axes:
         """Return the axes that the solver keeps."""
         deviation = _deviations(within)
         values, vectors = eigh(within / np.outer(deviation, deviation))
@@ -133,7 +134,7 @@ def _dependent(n_features: int) -> float:
 
 
 def _projection_claims(
-    fitted: Any, means: Array, within: Array, priors: Array, unit: float, bound: float
+    fitted: Seen, means: Array, within: Array, priors: Array, unit: float, bound: float
 ) -> tuple[Claim, ...]:
     """Return what is claimed of the projection, if there is one.
 
@@ -177,14 +178,14 @@ def _ratio_claim(ratios: Any, spread: Array, n_classes: int, bound: float) -> Cl
     return Claim("separation", "distance of explained_variance_ratio_ from what the axes explain", error, bound)
 
 
-def _right_hand_side(fitted: Any, parameters: Any, means: Array, priors: Array) -> Array:
+def _right_hand_side(fitted: Seen, parameters: Seen, means: Array, priors: Array) -> Array:
     """Return what covariance times coefficients must be."""
     if len(fitted.classes_) == 2:
         return np.asarray(means[1:] - means[:1]).T
     return np.asarray(means - priors @ means if parameters.solver == "svd" else means).T
 
 
-def _intercept_error(fitted: Any, parameters: Any, means: Array, priors: Array) -> float:
+def _intercept_error(fitted: Seen, parameters: Seen, means: Array, priors: Array) -> float:
     coef, given = fitted.coef_.astype(float), fitted.intercept_.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):  # a prior of 0 has an infinite logarithm
         logs = np.log(priors)
@@ -205,7 +206,7 @@ def class_priors(priors: Any, counts: Array) -> Array:
     return given if priors is not None and abs(given.sum() - 1.0) <= 1e-5 else given / given.sum()
 
 
-def moments(X: Any, groups: list[Array], shrinkage: Any, estimator: Any) -> tuple[Array, list[Array]]:
+def moments(X: SparseOrDense, groups: list[Array], shrinkage: Any, estimator: Any) -> tuple[Array, list[Array]]:
     """Return mean and covariance of each group of rows; the latter plain, shrunken, or by an estimator.
 
     Rows are read once, about the mean of some of them, and what that mean is off by is corrected afterwards.
@@ -276,7 +277,7 @@ LARGEST_UNEQUAL = 1e-3
 UNEQUAL = "Columns differ so much in size that rounding changes the covariances of the smallest; standardize X"
 
 
-def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_quadratic(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     r"""Return the certificate from the data and the fitted attributes alone.
 
     - means: distance of the fitted ones, relative to the deviation plus the distance from 0 of their column;
@@ -304,7 +305,7 @@ def prove_quadratic(fitted: Any, parameters: Any, data: TrainingData) -> Certifi
     return Certificate("exact", claims)
 
 
-def _claims_of(fitted: Any, k: int, mean: Array, spread: Array, unit: float) -> tuple[Claim, ...]:
+def _claims_of(fitted: Seen, k: int, mean: Array, spread: Array, unit: float) -> tuple[Claim, ...]:
     """Return the claims about the mean, the axes and the covariance of a class."""
     deviation = np.sqrt(np.diag(spread))
     rotation, scaling = fitted.rotations_[k], fitted.scalings_[k]

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.decision_tree import nodes_to_replay, replay_claim
 from pellucid.proofs.tree.node_replay import Nodes, replay_nodes
@@ -30,7 +31,7 @@ NODES_REPLAYED = 300
 """Nodes of all trees that are searched again, about at most."""
 
 
-def prove_ada_boost(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ada_boost(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate: the weights of every round follow from the votes of the rounds before.
 
     Votes of trees are those of the rows that are sent down; others are asked for. A fit asks for all, and looks at no
@@ -57,7 +58,7 @@ def prove_ada_boost(fitted: Any, parameters: Any, data: TrainingData) -> Certifi
     return Certificate("bounded", tuple(claims))
 
 
-def structure_claim(fitted: Any, parameters: Any, data: TrainingData, n_rounds: int) -> Claim:
+def structure_claim(fitted: Seen, parameters: Seen, data: TrainingData, n_rounds: int) -> Claim:
     """Claim that there is one classifier per round done, and nothing said about the others."""
     stored, errors, trees = fitted.estimator_weights_, fitted.estimator_errors_, getattr(fitted, "trees_", None)
     size = (parameters.n_estimators,)
@@ -75,7 +76,7 @@ def structure_claim(fitted: Any, parameters: Any, data: TrainingData, n_rounds: 
     return Claim("structure", statement, float(bool(fault)), 0.0, REFIT)
 
 
-def round_claims(fitted: Any, parameters: Any, errors: list[float], n: int, n_classes: int) -> list[Claim]:
+def round_claims(fitted: Seen, parameters: Seen, errors: list[float], n: int, n_classes: int) -> list[Claim]:
     """Claim that errors are those under the replayed weights, and votes what follows from them."""
     allowed = 16 * sum_error(n) * (1 + len(errors))  # weights carry the rounding of all rounds before
     stored = fitted.estimator_errors_[: len(errors)]
@@ -91,7 +92,7 @@ def round_claims(fitted: Any, parameters: Any, errors: list[float], n: int, n_cl
     ]
 
 
-def ending_claim(fitted: Any, parameters: Any, data: TrainingData, last_error: float, weight: Array) -> Claim:
+def ending_claim(fitted: Seen, parameters: Seen, data: TrainingData, last_error: float, weight: Array) -> Claim:
     """Claim that all rounds were done, or why they ended: no error, no better than guessing, weights too large.
 
     A tree is no better than guessing only if all classes weigh the same in each of its leaves. Then they do so in all
@@ -131,7 +132,7 @@ def _gain_of_one_more(base: Any, data: TrainingData, weight: Array) -> float:
     return gain - max(rules.min_impurity_decrease * float(weight.sum()), rounding)
 
 
-def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[float], n_classes: int) -> Claim:
+def bound_claim(fitted: Seen, data: TrainingData, votes: Array, errors: list[float], n_classes: int) -> Claim:
     """Claim that the training error is at most the product of the rounds' factors."""
     weights = fitted.estimator_weights_[: len(errors)]
     scores = np.zeros((len(data.y), n_classes))
@@ -150,7 +151,7 @@ def bound_claim(fitted: Any, data: TrainingData, votes: Array, errors: list[floa
 
 
 def tree_claims(
-    fitted: Any, parameters: Any, data: TrainingData, trees: TreeArrays, weights: list[Array]
+    fitted: Seen, parameters: Seen, data: TrainingData, trees: TreeArrays, weights: list[Array]
 ) -> list[Claim]:
     """Check the trees of all rounds on the weights of their rounds."""
     base = parameters.estimator or STUMP
@@ -167,18 +168,22 @@ def tree_claims(
     return [*check.claims(), replay_claim(check, nodes_to_replay(check, NODES_REPLAYED), trees.n_nodes)]
 
 
-class _StumpParameters:
-    """The parameters of the default classifier: a tree of one split."""
+STUMP = Seen(
+    criterion="gini",
+    splitter="best",
+    max_depth=1,
+    min_samples_split=2,
+    min_samples_leaf=1,
+    min_weight_fraction_leaf=0.0,
+    max_features=None,
+    max_leaf_nodes=None,
+    min_impurity_decrease=0.0,
+    monotonic_cst=None,
+)
+"""The parameters of the default classifier: a tree of one split."""
 
-    criterion, splitter, max_depth = "gini", "best", 1
-    min_samples_split, min_samples_leaf, min_weight_fraction_leaf = 2, 1, 0.0
-    max_features, max_leaf_nodes, min_impurity_decrease, monotonic_cst = None, None, 0.0, None
 
-
-STUMP = _StumpParameters()
-
-
-def _tree_votes(trees: TreeArrays, X: Any) -> Array:
+def _tree_votes(trees: TreeArrays, X: SparseOrDense) -> Array:
     return np.stack([trees.value[leaves_of(trees, X, t), 0].argmax(axis=1) for t in range(trees.n_trees)])
 
 

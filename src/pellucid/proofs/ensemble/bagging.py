@@ -13,7 +13,6 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,13 +22,14 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.ensemble.samples import judged, n_drawn, times_drawn, value_order
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.tree_rows import LARGEST_SEED, class_target, number_target
 
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
-def prove_bagging(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_bagging(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what is wrong with members, and what they and the bag say."""
     samples = MemberSamples(parameters, data)
     claims = [samples_claim(fitted, parameters, samples)]
@@ -44,7 +44,7 @@ def prove_bagging(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
 class MemberSamples:
     """The sample of rows and of columns of each member, by its seed."""
 
-    parameters: Any
+    parameters: Seen
     data: TrainingData
 
     @cached_property
@@ -73,7 +73,7 @@ class MemberSamples:
         return np.arange(d) if count == d else np.sort(rng.permutation(d)[:count])
 
 
-def samples_claim(fitted: Any, parameters: Any, samples: MemberSamples) -> Claim:
+def samples_claim(fitted: Seen, parameters: Seen, samples: MemberSamples) -> Claim:
     """Claim that seeds, order and weights of rows, and columns of members follow from parameters and data."""
     count, seeds, data = parameters.n_estimators, np.asarray(fitted.seeds_), samples.data
     wrong = len(fitted.estimators_) != count or seeds.shape != (count,) or len(fitted.estimators_features_) != count
@@ -98,7 +98,7 @@ def samples_claim(fitted: Any, parameters: Any, samples: MemberSamples) -> Claim
     return Claim("samples", statement, float(wrong), 0.0, REFIT)
 
 
-def members_claim(fitted: Any) -> Claim:
+def members_claim(fitted: Seen) -> Claim:
     """Claim that members are right about their samples, and say what that proves about those not looked at."""
     count, total = fitted.n_looked_at, len(fitted.estimators_)
     proves = "all" if count == total else f"at most {most_wrong(count):.2g} of all members wrong at 99 % confidence"
@@ -107,7 +107,7 @@ def members_claim(fitted: Any) -> Claim:
     return Claim("members", statement, float(len(fitted.faults)), 0.0, f"{REFIT} {faults}".strip())
 
 
-def answers_claim(fitted: Any, data: TrainingData) -> Claim:
+def answers_claim(fitted: Seen, data: TrainingData) -> Claim:
     """Claim that the bag says the mean of what its members say."""
     mean = np.mean(fitted.member_answers, axis=0)
     size = _size(data)
@@ -118,7 +118,7 @@ def answers_claim(fitted: Any, data: TrainingData) -> Claim:
     return Claim("answers", statement, error, 64 * sum_error(len(fitted.member_answers)), REFIT)
 
 
-def out_of_bag_claim(fitted: Any, samples: MemberSamples) -> Claim:
+def out_of_bag_claim(fitted: Seen, samples: MemberSamples) -> Claim:
     """Claim that out-of-bag answers are means over members that have not seen the row, and the score theirs."""
     data, rows = samples.data, fitted.rows
     n, n_classes = data.X.shape[0], len(data.classes)

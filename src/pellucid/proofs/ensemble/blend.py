@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,13 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
-def prove_blend(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_blend(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what proofs found in the members, and what all say about rows."""
     claims = [weights_claim(fitted.weights_, parameters.weights, fitted.n_members)]
     if claims[0].holds and not is_fitting():
@@ -38,7 +38,7 @@ def weights_claim(stored: Array, weights: Sequence[float] | None, n_members: int
     return Claim("weights", "largest error of a weight", error, sum_error(n_members), REFIT)
 
 
-def members_claim(fitted: Any, data: TrainingData) -> Claim:
+def members_claim(fitted: Seen, data: TrainingData) -> Claim:
     """Claim that every member is what was asked for, and that its own proof holds on these data."""
     wrong = sum(not is_right for is_right in fitted.are_right) + abs(len(fitted.are_right) - fitted.n_members)
     if len(data.classes):
@@ -48,7 +48,7 @@ def members_claim(fitted: Any, data: TrainingData) -> Claim:
     return Claim("members", statement, float(wrong), 0.0, REFIT)
 
 
-def answers_claim(fitted: Any) -> Claim:
+def answers_claim(fitted: Seen) -> Claim:
     """Claim that the blend says the weighted mean of what its members say."""
     said = np.asarray(fitted.member_answers)
     mean = np.tensordot(np.asarray(fitted.weights_), said, axes=1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,7 @@ from pellucid.proofs.ensemble.boosting_problem import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import draws, is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.trees import (
     NO_THRESHOLD,
@@ -55,7 +55,7 @@ ROWS_AT_FIT = 5_000
 REFIT = "Fit the model again."
 
 
-def prove_boosting(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_boosting(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone.
 
     Every round is replayed; at a fit, where a proof should cost little, the first one.
@@ -64,7 +64,7 @@ def prove_boosting(fitted: Any, parameters: Any, data: TrainingData) -> Certific
         return _prove(fitted, parameters, data, is_whole=not is_fitting())
 
 
-def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) -> Certificate:
+def _prove(fitted: Seen, parameters: Seen, data: TrainingData, *, is_whole: bool) -> Certificate:
     faults = list(structure_faults(fitted, parameters, data))
     statement = "faults in the structure of trees and attributes" + (f": {faults[0]}" if faults else "")
     structure = Claim("structure", statement, float(len(faults)), 0.0, REFIT)
@@ -83,7 +83,7 @@ def _prove(fitted: Any, parameters: Any, data: TrainingData, *, is_whole: bool) 
     return Certificate("replayed", tuple(claims))
 
 
-def structure_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterator[str]:
+def structure_faults(fitted: Seen, parameters: Seen, data: TrainingData) -> Iterator[str]:
     """Yield what cannot be in a fitted model."""
     p = data.X.shape[1]
     if fault := fault_of_trees(fitted.trees_, p):
@@ -112,7 +112,7 @@ def structure_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterat
     yield from _stopping_faults(fitted, parameters, data)
 
 
-def _stopping_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterator[str]:
+def _stopping_faults(fitted: Seen, parameters: Seen, data: TrainingData) -> Iterator[str]:
     auto = parameters.early_stopping == "auto"
     stops = data.X.shape[0] > MANY_ROWS if auto else bool(parameters.early_stopping)
     if fitted.do_early_stopping_ is not stops:
@@ -125,7 +125,7 @@ def _stopping_faults(fitted: Any, parameters: Any, data: TrainingData) -> Iterat
         yield "there is not one score per round"
 
 
-def baseline_claim(fitted: Any, setting: Setting) -> Claim:
+def baseline_claim(fitted: Seen, setting: Setting) -> Claim:
     """Return how far the baseline is from the constant that fits best."""
     best = best_constant(setting)
     # relative errors of the mean become absolute ones of its logarithm
@@ -135,7 +135,7 @@ def baseline_claim(fitted: Any, setting: Setting) -> Claim:
     return Claim("baseline", statement, error, sum_error(len(setting.y)) * float(scale), REFIT)
 
 
-def bins_claim(fitted: Any, parameters: Any, setting: Setting) -> Claim:
+def bins_claim(fitted: Seen, parameters: Seen, setting: Setting) -> Claim:
     """Return how many features have other edges than their values say."""
     X, weight = setting.X, setting.weight if setting.is_weighted else None
     if len(X) > MOST_SAMPLED:
@@ -177,8 +177,8 @@ def edges_again(column: Array, weight: Array | None, max_bins: int) -> Array:
 class RoundsReplay:
     """The rounds done again: what was found on the way."""
 
-    fitted: Any
-    parameters: Any
+    fitted: Seen
+    parameters: Seen
     setting: Setting
     trees: TreeArrays
     n_rounds: int
@@ -304,7 +304,7 @@ def allowed_features(tree: TreeArrays, node: int, sets: Array, keys: Array, shar
     return allowed
 
 
-def rounds_claim(fitted: Any, parameters: Any) -> Claim:
+def rounds_claim(fitted: Seen, parameters: Seen) -> Claim:
     """Claim that all rounds were done, or that the scores stopped to rise."""
     missing = parameters.max_iter - fitted.n_iter_
     why = f"{fitted.n_iter_:,} of {parameters.max_iter:,} rounds done"
@@ -316,7 +316,7 @@ def rounds_claim(fitted: Any, parameters: Any) -> Claim:
     return Claim("rounds", f"rounds missing: {why}", float(missing), 0.0, remedy)
 
 
-def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: RoundsReplay) -> Iterator[Claim]:
+def score_claims(fitted: Seen, parameters: Seen, setting: Setting, replay: RoundsReplay) -> Iterator[Claim]:
     """Yield how far stored scores are from recomputed ones, and whether the fit stopped in time."""
     if not fitted.do_early_stopping_:
         return
@@ -336,11 +336,11 @@ def score_claims(fitted: Any, parameters: Any, setting: Setting, replay: RoundsR
     yield Claim("stopping", "rounds after which the fit should have stopped", float(len(early)), 0.0, REFIT)
 
 
-def _stopping_scores(fitted: Any) -> Array:
+def _stopping_scores(fitted: Seen) -> Array:
     return np.asarray(fitted.validation_score_ if len(fitted.validation_score_) else fitted.train_score_)
 
 
-def _is_over(scores: Array, parameters: Any) -> bool:
+def _is_over(scores: Array, parameters: Seen) -> bool:
     if len(scores) <= parameters.n_iter_no_change:
         return False
     recent, reference = scores[-parameters.n_iter_no_change :], scores[-parameters.n_iter_no_change - 1]

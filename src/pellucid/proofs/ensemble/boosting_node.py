@@ -9,13 +9,13 @@ sides: a split may fall short of the best by that.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.ensemble.boosting_problem import BY_RESIDUAL, LOG_LOSS, Setting, level_of, weighted_quantile
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.tree.trees import WORD, TreeArrays, walk
 
 LEAST_HESSIAN = 1e-3
@@ -27,7 +27,7 @@ class NodeSums:
     """Sums of derivatives in every node of a tree, and the values and bounds that follow."""
 
     def __init__(
-        self, tree: TreeArrays, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Any
+        self, tree: TreeArrays, leaf: Array, gradients: Array, hessians: Array, setting: Setting, parameters: Seen
     ) -> None:
         self.tree, self.leaf, self.setting, self.parameters = tree, leaf, setting, parameters
         self.gradients, self.hessians = gradients, hessians

@@ -19,6 +19,7 @@ from scipy.special import expit
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.classes import class_weights
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 LOG_LOSS = "log_loss"
@@ -51,7 +52,7 @@ class Setting:
     held_out: tuple[Array, Array, Array] | None
 
     @classmethod
-    def of(cls, fitted: Any, parameters: Any, data: TrainingData) -> Setting:
+    def of(cls, fitted: Seen, parameters: Seen, data: TrainingData) -> Setting:
         """Return the problem of a fit."""
         X, p, y = data.X, data.X.shape[1], np.asarray(data.y, dtype=np.float64)
         weight, is_weighted = data.weights, data.weight is not None
@@ -74,7 +75,7 @@ class Setting:
         )  # fmt: skip
 
 
-def category_mask(fitted: Any, p: int) -> Array:
+def category_mask(fitted: Seen, p: int) -> Array:
     """Return which columns hold categories."""
     return np.zeros(p, dtype=bool) if fitted.is_categorical_ is None else np.asarray(fitted.is_categorical_)
 
@@ -90,7 +91,7 @@ def _interaction_sets(given: Any, p: int) -> Array:
     return np.array([[j in group for j in range(p)] for group in (*sets, *([rest] if rest else []))], dtype=bool)
 
 
-def most_leaves(n: int, parameters: Any) -> int:
+def most_leaves(n: int, parameters: Seen) -> int:
     """Return how many leaves a tree on so many rows can have."""
     most = min(max(1, n // parameters.min_samples_leaf), parameters.max_leaf_nodes or math.inf)
     return int(min(most, 2.0 ** min(parameters.max_depth or 1000, 1000)))
@@ -232,7 +233,7 @@ class ScoresAgain:
     held_out: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, setting: Setting, fitted: Any, parameters: Any, has_classes: bool) -> ScoresAgain:
+    def of(cls, setting: Setting, fitted: Seen, parameters: Seen, has_classes: bool) -> ScoresAgain:
         """Prepare to score."""
         few, n = np.arange(len(setting.y)), len(setting.y)
         if n > MANY_ROWS:

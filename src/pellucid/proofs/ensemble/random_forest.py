@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.ensemble.samples import judged, n_drawn, times_drawn, value_order
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.decision_tree import nodes_to_replay, record_claim, replay_claim, spot_claim, structure_claim
 from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
@@ -37,7 +37,7 @@ class ForestSamples:
     """The sample of each tree, by its seed."""
 
     rows: TreeRows
-    parameters: Any
+    parameters: Seen
 
     @property
     def weight(self) -> Array | None:
@@ -71,7 +71,7 @@ class ForestSamples:
         return Bag(rows, weight, drawn_seed(seed), share * float(weight.sum()))
 
 
-def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_random_forest(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a forest."""
     rows = tree_rows(fitted, parameters, data)
     samples, n = ForestSamples(rows, parameters), len(rows.weight)
@@ -97,7 +97,7 @@ def prove_random_forest(fitted: Any, parameters: Any, data: TrainingData) -> Cer
     return Certificate("replayed", tuple(claims))
 
 
-def seeds_claim(fitted: Any, parameters: Any, samples: ForestSamples) -> Claim:
+def seeds_claim(fitted: Seen, parameters: Seen, samples: ForestSamples) -> Claim:
     """Claim that there is a seed for each tree, from ``random_state``, and that rows were drawn by their weights."""
     seeds = np.asarray(fitted.seeds_)
     wrong = float(seeds.shape != (parameters.n_estimators,) or seeds.dtype != np.int64)
@@ -120,7 +120,7 @@ def _same(one: Array | None, other: Array | None) -> bool:
     return np.array_equal(one, other)
 
 
-def out_of_bag_claim(fitted: Any, parameters: Any, samples: ForestSamples, trees: TreeArrays) -> Claim:
+def out_of_bag_claim(fitted: Seen, parameters: Seen, samples: ForestSamples, trees: TreeArrays) -> Claim:
     """Claim that out-of-bag answers are the means over trees that have not seen the row, and the score theirs."""
     data, n = samples.rows, len(samples.rows.weight)
     rows = drawn(n, max(1, int(MOST_WALKS // max(1, trees.n_trees))))
@@ -148,7 +148,7 @@ def out_of_bag_claim(fitted: Any, parameters: Any, samples: ForestSamples, trees
     return Claim("out of bag", statement, error, 64 * sum_error(trees.n_trees + n), REFIT)
 
 
-def _stored_answers(fitted: Any, data: TreeRows) -> Array | None:
+def _stored_answers(fitted: Seen, data: TreeRows) -> Array | None:
     """Return the stored answers of the kept rows as (n_rows, n_outputs, n_values)."""
     kept = slice(None) if data.kept is None else data.kept
     if data.target.n_classes:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.tree.tree_rows import GOLDEN, NodeTarget, mixed
 from pellucid.proofs.tree.trees import by_columns
 
@@ -22,13 +22,13 @@ MISSING = np.uint64(0x7FF8000000000001)
 """The bits that stand for every NaN."""
 
 
-def value_order(X: Any, targets: Array) -> Array:
+def value_order(X: SparseOrDense, targets: Array) -> Array:
     """Return the rows in the order of a hash of their values and targets."""
     n, d = X.shape
     columns, keys = by_columns(X), np.zeros(n, dtype=np.uint64)
     y = np.asarray(targets, dtype=np.float64).reshape(n, -1)
     for j in range(d + y.shape[1]):
-        rows: Any = slice(None)
+        rows: SparseOrDense = slice(None)
         if j >= d:
             x = y[:, j - d]
         elif not sparse.issparse(X):

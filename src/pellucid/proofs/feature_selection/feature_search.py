@@ -17,6 +17,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.sampling import in_percent, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 BEYOND = 2
@@ -34,7 +35,7 @@ SCORE_ROUNDING = 1e-7
 """Difference of scores that rounding may make, in parts of 1 plus their size."""
 
 
-def prove_search(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_search(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from what is stored and from sets that were scored again."""
     fault = _shape_fault(fitted, data)
     if fault:
@@ -58,7 +59,7 @@ def prove_search(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     return Certificate("replayed", tuple(claims), fitted.cannot_score)
 
 
-def _shape_fault(fitted: Any, data: TrainingData) -> str:
+def _shape_fault(fitted: Seen, data: TrainingData) -> str:
     n_sets, d = len(fitted.visited_), data.X.shape[1]
     if fitted.visited_.shape != (n_sets, d) or fitted.support_.shape != (d,) or fitted.fold_scores_.ndim != 2:
         return "visited_ or support_ are not about the columns of the data"
@@ -127,7 +128,7 @@ LINE_SCORES: dict[str | None, Callable[[float, float, int, float], float]] = {
 class _Replay:
     """Walks along a path and counts what is not as it should be."""
 
-    def __init__(self, fitted: Any, parameters: Any) -> None:
+    def __init__(self, fitted: Seen, parameters: Seen) -> None:
         self.fitted, self.parameters = fitted, parameters
         self.means = np.mean(fitted.fold_scores_, axis=1) if len(fitted.visited_) else np.zeros(0)
         self.means[np.isnan(self.means)] = -np.inf  # a fold could not be scored
@@ -225,17 +226,17 @@ class _Replay:
         self.first_fault = self.first_fault or words
 
 
-def _is_floating(parameters: Any) -> bool:
+def _is_floating(parameters: Seen) -> bool:
     """Return whether these are parameters of a FloatingSelector, which chooses among all sets it has seen."""
     return hasattr(parameters, "max_features")
 
 
-def _starts_from_all(parameters: Any) -> bool:
+def _starts_from_all(parameters: Seen) -> bool:
     is_shrinking = parameters.direction == "add-remove" and parameters.remove > parameters.add
     return bool(is_shrinking or parameters.direction.endswith("backward"))
 
 
-def _sequential_steps(parameters: Any, d: int) -> tuple[int, float | None]:
+def _sequential_steps(parameters: Seen, d: int) -> tuple[int, float | None]:
     """Return how many steps a plain search takes at most, and what the last must gain, as in scikit-learn."""
     wanted = parameters.n_features_to_select
     if wanted == "auto":
@@ -244,12 +245,12 @@ def _sequential_steps(parameters: Any, d: int) -> tuple[int, float | None]:
     return d - size if _starts_from_all(parameters) else size, None
 
 
-def _wanted_size(parameters: Any, d: int) -> int:
+def _wanted_size(parameters: Seen, d: int) -> int:
     wanted = parameters.n_features_to_select
     return int(wanted) if isinstance(wanted, Integral) else max(1, int(d * wanted))
 
 
-def _last_size(parameters: Any, d: int) -> int:
+def _last_size(parameters: Seen, d: int) -> int:
     """Return the size at which a floating search ends."""
     is_growing = not _starts_from_all(parameters)
     if isinstance(parameters.n_features_to_select, str):
@@ -260,7 +261,7 @@ def _last_size(parameters: Any, d: int) -> int:
     return min(d, size + beyond) if is_growing else max(1, size - beyond)
 
 
-def _chosen(fitted: Any, means: Array, parameters: Any) -> int:
+def _chosen(fitted: Seen, means: Array, parameters: Seen) -> int:
     """Return the place of the set to choose among those visited.
 
     A number asks for the best set of that size; 'best' for the best of all, with the fewest columns of equal ones;

@@ -9,7 +9,6 @@ that of many columns is looked at in a sample besides those that were chosen, wh
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import chndtr, ndtr, ndtri
@@ -20,7 +19,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ENDS = 1e-6
@@ -48,7 +47,7 @@ PVALUES = 1e-6
 """Difference of p-values that is accepted, in parts of them: they follow from the stored scores."""
 
 
-def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ranking(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes; a fit looks at few columns."""
     d = data.X.shape[1]
     shapes = {"scores_": (d,), "intervals_": (d, 2), "pvalues_": (d,), "ranking_": (d,), "support_": (d,)}
@@ -80,7 +79,7 @@ def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     ))  # fmt: skip
 
 
-def _informations(data: TrainingData, parameters: Any) -> tuple[Array, Array, float]:
+def _informations(data: TrainingData, parameters: Seen) -> tuple[Array, Array, float]:
     """Return bits, degrees of freedom, and the rounding of the bits."""
     target = _target_codes(data, parameters.n_bins)
     scores, freedom = [], []
@@ -91,7 +90,7 @@ def _informations(data: TrainingData, parameters: Any) -> tuple[Array, Array, fl
     return np.array(scores), np.array(freedom, dtype=np.float64), 1e-10 + 64 * sum_error(len(data.y))
 
 
-def _correlations(data: TrainingData, parameters: Any) -> tuple[Array, Array, float]:  # noqa: ARG001
+def _correlations(data: TrainingData, parameters: Seen) -> tuple[Array, Array, float]:  # noqa: ARG001
     """Return sizes of correlations, and their rounding, which an offset enlarges."""
     weight = data.weights / data.weights.sum()
     X = data.X.astype(np.float64)
@@ -173,7 +172,7 @@ def _two_sided(r: Array, n: float) -> Array:
         return np.asarray(2.0 * student.sf(r * np.sqrt((n - 2.0) / np.maximum(1.0 - r**2, 0.0)), n - 2.0))
 
 
-def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_mrmr(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes; a fit looks at few columns."""
     d = data.X.shape[1]
     k = min(d, parameters.k)
@@ -199,7 +198,7 @@ def prove_mrmr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 
 
 def _largest_distance(
-    fitted: Any, parameters: Any, data: TrainingData, looked_at: Array, *, with_others: bool = True
+    fitted: Seen, parameters: Seen, data: TrainingData, looked_at: Array, *, with_others: bool = True
 ) -> float:
     """Return the largest error of the information of some columns with the target, and with the chosen columns."""
     others = [_target_codes(data, parameters.n_bins)]
@@ -212,7 +211,7 @@ def _largest_distance(
     return float(np.max(worst))
 
 
-def _faults(fitted: Any, parameters: Any) -> int:
+def _faults(fitted: Seen, parameters: Seen) -> int:
     """Return how many steps did not take the first of the best columns, by what is stored."""
     taken, faults = np.zeros(len(fitted.relevance_), dtype=bool), 0
     for step, chosen in enumerate(fitted.order_):

@@ -22,6 +22,7 @@ from pellucid.proofs.kernels.matrices import ProofKernel, kernel_matrix, resolve
 from pellucid.proofs.kernels.ridge_equations import USEFUL, equation_claims, rows_that_differ
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import drawn, graded, is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT = 256
@@ -31,12 +32,12 @@ TIE = 1e-6
 """Relative difference of two mean squared errors below which they count as equal."""
 
 
-def prove_kernel_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kernel_ridge(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, from all equations; at a fit from some."""
     return _prove_equations(fitted, _kernel(parameters, data), parameters.alpha, data)
 
 
-def prove_kernel_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kernel_ridge_cv(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the fit at ``alpha_``, of its choice, and of what is stored about it."""
     kernel = _kernel(parameters, data)
     certificate = _prove_equations(fitted, kernel, fitted.alpha_, data)
@@ -83,7 +84,7 @@ def _by_inverse(K: Array, y: Array, alpha: float, weight: Array) -> Array:
     return np.asarray(dual / diagonal[:, None] * (alpha / (alpha + known))[:, None])
 
 
-def _stored_claim(stored: Any, errors: Array, data: TrainingData, doubt: float, parameters: Any) -> Claim:
+def _stored_claim(stored: Any, errors: Array, data: TrainingData, doubt: float, parameters: Seen) -> Claim:
     statement = "largest distance of a root of cv_results_ from a left-out error, in parts of the largest"
     wanted = np.moveaxis(np.abs(errors), 0, -1)  # (rows, targets, alphas)
     wanted = wanted if np.ndim(data.y) > 1 else wanted[:, 0]
@@ -97,13 +98,13 @@ def _stored_claim(stored: Any, errors: Array, data: TrainingData, doubt: float, 
     )
 
 
-def _kernel(parameters: Any, data: TrainingData) -> ProofKernel:
+def _kernel(parameters: Seen, data: TrainingData) -> ProofKernel:
     """Return the kernel as scikit-learn's ``pairwise_kernels`` reads the parameters."""
     named = {"gamma": parameters.gamma, "degree": parameters.degree, "coef0": parameters.coef0}
     return resolved_kernel(parameters.kernel, X=data.X, params=parameters.kernel_params, **named)
 
 
-def _prove_equations(fitted: Any, kernel: ProofKernel, alpha: Any, data: TrainingData) -> Certificate:
+def _prove_equations(fitted: Seen, kernel: ProofKernel, alpha: Any, data: TrainingData) -> Certificate:
     y = np.asarray(data.y, dtype=np.float64)
     other = rows_that_differ(fitted.X_fit_, data.given[0])
     stored = Claim("training rows", "rows of X_fit_ that are not those of the data", other, 0.0)

@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.rounding import EPSILON, TINY
 from pellucid.proofs.rows import in_float64
 
@@ -87,7 +87,7 @@ def resolved_kernel(
     gamma: Any = 1.0,
     degree: float = 3,
     coef0: float = 0.0,
-    X: Any = None,
+    X: SparseOrDense = None,
     weight: Array | None = None,
     of_matrices: bool = False,
     params: Mapping[str, Any] | None = None,
@@ -138,7 +138,7 @@ def has_given_products(kernel: Any) -> bool:
     return bool(getattr(kernel, "is_given", isinstance(kernel, str) and kernel == "precomputed"))
 
 
-def gamma_value(gamma: Any, X: Any, weight: Array | None = None) -> float:
+def gamma_value(gamma: Any, X: SparseOrDense, weight: Array | None = None) -> float:
     """Return the number that ``gamma`` means: 'scale', 'auto', None (as 'auto') or itself; equal up to rounding.
 
     'scale' is one over the number of columns times the variance of all entries, 1 where that is no number.
@@ -158,7 +158,7 @@ def gamma_value(gamma: Any, X: Any, weight: Array | None = None) -> float:
     return 1.0 / (columns * variance) if columns * variance >= TINY else 1.0
 
 
-def kernel_matrix(kernel: ProofKernel, X: Any, Y: Any = None) -> Array:
+def kernel_matrix(kernel: ProofKernel, X: SparseOrDense, Y: Any = None) -> Array:
     """Return the products of the rows of ``X`` with those of ``Y`` (of ``X`` itself if None), in float64."""
     if Y is None:
         Y = np.arange(X.shape[1]) if kernel.is_given else X
@@ -181,7 +181,7 @@ def kernel_matrix(kernel: ProofKernel, X: Any, Y: Any = None) -> Array:
     return _of_products(kernel, products)
 
 
-def kernel_diagonal(kernel: ProofKernel, X: Any, columns: Array | None = None) -> Array:
+def kernel_diagonal(kernel: ProofKernel, X: SparseOrDense, columns: Array | None = None) -> Array:
     """Return the product of each row with itself; given products have it in these columns, or on their diagonal."""
     n = X.shape[0]
     if kernel.parts:
@@ -201,7 +201,7 @@ def kernel_diagonal(kernel: ProofKernel, X: Any, columns: Array | None = None) -
     return _of_products(kernel, squares)
 
 
-def kernel_times(kernel: ProofKernel, X: Any, Y: Any, coef: Array) -> Array:
+def kernel_times(kernel: ProofKernel, X: SparseOrDense, Y: Any, coef: Array) -> Array:
     """Return the products times ``coef`` of shape (n_rows of ``Y``, ...), a block of rows at a time."""
     blocks = [kernel_matrix(kernel, X[rows], Y) @ coef for rows in row_blocks(X.shape[0], Y.shape[0])]
     return np.concatenate(blocks) if blocks else np.zeros((0, *coef.shape[1:]))
@@ -225,7 +225,7 @@ def _of_products(kernel: ProofKernel, products: Array) -> Array:
         return np.power(inner, kernel.degree)
 
 
-def _of_function(kernel: ProofKernel, X: Any, Y: Any) -> Array:
+def _of_function(kernel: ProofKernel, X: SparseOrDense, Y: Any) -> Array:
     function: Any = kernel.function
     if kernel.name == "of matrices":
         return dense(function(X, Y)).astype(np.float64)
@@ -234,23 +234,23 @@ def _of_function(kernel: ProofKernel, X: Any, Y: Any) -> Array:
     return np.reshape(np.array(found, dtype=np.float64), (len(own), len(others)))
 
 
-def _rows(X: Any) -> Iterator[Any]:
+def _rows(X: SparseOrDense) -> Iterator[Any]:
     """Yield rows: sparse ones as matrices of one row."""
     return (X[i : i + 1] if sparse.issparse(X) else X[i] for i in range(X.shape[0]))
 
 
-def _squared_lengths(X: Any) -> Array:
+def _squared_lengths(X: SparseOrDense) -> Array:
     if sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X)
 
 
-def _lengths_or_1(X: Any) -> Array:
+def _lengths_or_1(X: SparseOrDense) -> Array:
     lengths = np.sqrt(_squared_lengths(X))
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def _squared_distances(X: Any, Y: Any, gamma: float) -> Array:
+def _squared_distances(X: SparseOrDense, Y: Any, gamma: float) -> Array:
     is_sparse = sparse.issparse(X) or sparse.issparse(Y)
     if not is_sparse and len(Y):
         center = Y.mean(axis=0)
@@ -268,7 +268,7 @@ def _squared_distances(X: Any, Y: Any, gamma: float) -> Array:
     return squares
 
 
-def _city_block_distances(X: Any, Y: Any, _gamma: float) -> Array:
+def _city_block_distances(X: SparseOrDense, Y: Any, _gamma: float) -> Array:
     if not sparse.issparse(X) and not sparse.issparse(Y):
         return cdist(X, Y, "cityblock")
     X, Y = sparse.csr_array(X), sparse.csr_array(Y)

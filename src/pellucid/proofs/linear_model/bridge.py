@@ -25,6 +25,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import intercept_evidence
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 REMEDY = "Raise max_iter or tol, or standardize X."
@@ -68,7 +69,7 @@ def coordinate_gain(correlations: Array, sq_norms: Array, w: Array, alpha: float
     return max(gains, default=0.0)
 
 
-def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_bridge(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate recomputed in float64 from the data."""
     alpha, q = parameters.alpha, parameters.q
     w, y = np.asarray(fitted.coef_, dtype=np.float64), np.asarray(data.y, dtype=np.float64)
@@ -100,7 +101,7 @@ def prove_bridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     return Certificate("stationary", (Claim("coordinate gain", said, value, bound, REMEDY), offset), reason)
 
 
-def _intercept_claim(fitted: Any, parameters: Any, mean: Array, y_mean: float, spread: float, dtype: Any) -> Claim:
+def _intercept_claim(fitted: Seen, parameters: Seen, mean: Array, y_mean: float, spread: float, dtype: Any) -> Claim:
     intercept, w = np.array([float(fitted.intercept_)]), np.asarray(fitted.coef_, dtype=np.float64)[:, None]
     if not parameters.fit_intercept:
         return Claim("intercept", "size of intercept_: there is none", float(np.abs(intercept[0])), 0.0)

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, xlogy
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.rows import in_float64
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 FACTORS = (1.0, 0.9, 0.75, 0.5, 0.25, 0.1, 0.03, 0.01, 0.0)
@@ -99,7 +100,7 @@ MARGIN_LOSSES = {
 class DescentProblem:
     """The problem of one machine and the point found for it."""
 
-    X: Any
+    X: SparseOrDense
     y: Array
     cost: Array
     total: float
@@ -137,7 +138,7 @@ class DescentProblem:
         return max(values)
 
 
-def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_sgd(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; nothing is claimed of a model that has seen its data in parts."""
     if not (hasattr(fitted, "objective_") or hasattr(fitted, "dual_coef_")):
         reason = "Learned by partial_fit: the rows of earlier parts are gone, and with them the proof."
@@ -161,7 +162,7 @@ def prove_sgd(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return Certificate("none", claims, reason)
 
 
-def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, Array]:
+def _measured(fitted: Seen, parameters: Seen, data: TrainingData) -> tuple[Array, Array]:
     """Return the objective of each machine and how far above its minimum it is, at most."""
     X, (signs, costs), dual = in_float64(data.X), signs_and_costs(parameters, data), kept_dual(fitted, data)
     loss, of_margins = row_loss(getattr(parameters, "loss", "perceptron"), getattr(parameters, "epsilon", 0.0))
@@ -179,7 +180,7 @@ def _measured(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Array, 
     return objective, np.where(is_wrong, np.nan, np.maximum(objective - bound, 0.0))
 
 
-def _penalties(parameters: Any) -> tuple[float, float]:
+def _penalties(parameters: Seen) -> tuple[float, float]:
     """Return the rates of the l2 and the l1 penalty."""
     share = {"l1": 1.0, "elasticnet": parameters.l1_ratio}.get(str(parameters.penalty), 0.0) or 0.0
     rate = 0.0 if parameters.penalty is None else parameters.alpha
@@ -195,7 +196,7 @@ def _balanced(slopes: Array, cost: Array) -> Array:
     return np.where(slopes > 0.0, slopes * (least / up), slopes * (least / down))
 
 
-def _sum_claims(fitted: Any, data: TrainingData) -> tuple[Claim, ...]:
+def _sum_claims(fitted: Seen, data: TrainingData) -> tuple[Claim, ...]:
     """Return the claim that the weights are the sum of the rows that the updates have added up, where they are."""
     dual, X, coef = kept_dual(fitted, data), in_float64(data.X), dense(fitted.coef_).astype(np.float64)
     if dual is None:
@@ -207,19 +208,19 @@ def _sum_claims(fitted: Any, data: TrainingData) -> tuple[Claim, ...]:
     return (Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding),)
 
 
-def signs_and_costs(parameters: Any, data: TrainingData) -> tuple[Array, Array]:
+def signs_and_costs(parameters: Seen, data: TrainingData) -> tuple[Array, Array]:
     """Return the sign and the cost of each row in each machine."""
     signs = machine_signs(data.y, len(data.classes))
     return signs, machine_costs(signs, data.weights, class_weights(parameters.class_weight, data))
 
 
-def kept_dual(fitted: Any, data: TrainingData) -> Any:
+def kept_dual(fitted: Seen, data: TrainingData) -> Any:
     """Return ``dual_coef_`` of the rows that have weight, None if there is none."""
     dual = getattr(fitted, "dual_coef_", None)
     return dual if dual is None or data.kept is None or dual.shape[1] != data.n_given else dual[:, data.kept]
 
 
-def size_of_sums(X: Any, dual: Array) -> Array:
+def size_of_sums(X: SparseOrDense, dual: Array) -> Array:
     """Return what the sums ``dual @ X`` are at most, by the largest entries: rounding errors are parts of it."""
     return np.abs(dual).sum(axis=1)[:, None] * dense(abs(X).max(axis=0)).ravel() + TINY
 

@@ -18,10 +18,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import lstsq
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim, worst_of
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.rows import centered_times, relative_weights, transposed_centered_times
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 ROUNDING = sum_error(0)
@@ -37,12 +38,12 @@ LARGEST_DENSE = 1 << 24
 """Most entries of a sparse matrix that is made dense to project on its columns, which only ``alpha=0`` needs."""
 
 
-def prove_elastic_net(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_elastic_net(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst target."""
     return _prove_lines(fitted, parameters, data, parameters.alpha, getattr(parameters, "l1_ratio", 1.0))
 
 
-def prove_elastic_net_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_elastic_net_cv(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the final fit, and that its penalty is the best of the grid that the data imply.
 
     The held-out errors themselves are not computed again.
@@ -66,7 +67,7 @@ def _selection_claim(mse_path: Array, alphas: Array, alpha: float, l1_ratios: li
     return Claim("selection", "mean held-out error of the values chosen, above the smallest on the grid", excess, 0.0)
 
 
-def _grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: list[float]) -> Claim:
+def _grid_claim(fitted: Seen, parameters: Seen, data: TrainingData, l1_ratios: list[float]) -> Claim:
     """Return the claim that the penalties tried are the given ones, or fall from where all coefficients are 0."""
     stored = np.atleast_2d(np.asarray(fitted.alphas_, dtype=np.float64))
     if isinstance(parameters.alphas, Integral):
@@ -81,7 +82,7 @@ def _grid_claim(fitted: Any, parameters: Any, data: TrainingData, l1_ratios: lis
     return Claim("grid", "relative distance of alphas_ from what data and parameters imply", distance, 1e-9)
 
 
-def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> float:
+def _largest_alpha(parameters: Seen, data: TrainingData, l1_ratio: float) -> float:
     weight = relative_weights(data.weights)
     mean, y_mean = _means(data.X, data.y, weight, parameters.fit_intercept)
     slopes = transposed_centered_times(
@@ -91,7 +92,7 @@ def _largest_alpha(parameters: Any, data: TrainingData, l1_ratio: float) -> floa
     return max(steepest / l1_ratio, SMALLEST_ALPHA) if l1_ratio > 0.0 else math.nan  # then alphas must be given
 
 
-def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float, l1_ratio: float) -> Certificate:
+def _prove_lines(fitted: Seen, parameters: Seen, data: TrainingData, alpha: float, l1_ratio: float) -> Certificate:
     weight = relative_weights(data.weights)
     X, Y = data.X.astype(np.float64, copy=False), data.y.astype(np.float64, copy=False).reshape(len(data.y), -1)
     coefs, intercepts = np.atleast_2d(fitted.coef_).astype(np.float64), np.broadcast_to(fitted.intercept_, Y.shape[1])
@@ -101,8 +102,8 @@ def _prove_lines(fitted: Any, parameters: Any, data: TrainingData, alpha: float,
 
 
 def _prove_line(
-    X: Any, y: Array, weight: Array, w: Array, intercept: float, reported: float, l1: float, l2: float,
-    parameters: Any, dtype: Any,
+    X: SparseOrDense, y: Array, weight: Array, w: Array, intercept: float, reported: float, l1: float, l2: float,
+    parameters: Seen, dtype: Any,
 ) -> Certificate:  # fmt: skip
     """Return the certificate of one target; ``weight`` has mean 1."""
     n = len(y)
@@ -128,7 +129,7 @@ def _prove_line(
     return Certificate("optimal", claims)
 
 
-def _means(X: Any, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array, float]:
+def _means(X: SparseOrDense, y: Array, weight: Array, fit_intercept: bool) -> tuple[Array, float]:
     """Return what rows and target are centered by: 0 without an intercept."""
     if not fit_intercept:
         return np.zeros(X.shape[1]), 0.0
@@ -141,7 +142,9 @@ def _gap_bound(tol: float, mean_sq_target: float, mean_sq_raw: float) -> float:
     return float(tol * mean_sq_target + rounding * (rounding + np.sqrt(mean_sq_target)))
 
 
-def _gap(X: Any, mean: Array, residual: Array, weight: Array, w: Array, l1: float, l2: float, parameters: Any) -> float:
+def _gap(
+    X: SparseOrDense, mean: Array, residual: Array, weight: Array, w: Array, l1: float, l2: float, parameters: Seen
+) -> float:
     positive = parameters.positive
     if positive and np.any(w < 0.0):
         return np.inf
@@ -163,7 +166,7 @@ def _gap(X: Any, mean: Array, residual: Array, weight: Array, w: Array, l1: floa
     return float(min(gaps))
 
 
-def _projection_gap(X: Any, mean: Array, residual: Array, weight: Array) -> float:
+def _projection_gap(X: SparseOrDense, mean: Array, residual: Array, weight: Array) -> float:
     """Without a penalty the objective is above its minimum by the part of the residual that the columns explain."""
     if sparse.issparse(X) and X.shape[0] * X.shape[1] > LARGEST_DENSE:
         return np.inf

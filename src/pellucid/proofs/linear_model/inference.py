@@ -20,6 +20,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 MOST_FEATURES = 2000
@@ -77,7 +78,7 @@ class RootWeightedRows:
 
 
 def inference_claims(
-    fitted: Any, data: TrainingData, rows: RootWeightedRows, *, alpha: Any, has_factor: bool
+    fitted: Seen, data: TrainingData, rows: RootWeightedRows, *, alpha: Any, has_factor: bool
 ) -> list[Claim]:
     """Return the claims; ``has_factor`` says whether the solver leaves what a covariance is computed from."""
     alphas = np.unique(np.asarray(alpha, dtype=np.float64))
@@ -102,7 +103,7 @@ def inference_claims(
     return [*claims, _covariance_claim(fitted, rows, penalty, has_factor=has_factor)]
 
 
-def spectrum_claims(fitted: Any, rows: RootWeightedRows) -> list[Claim]:
+def spectrum_claims(fitted: Seen, rows: RootWeightedRows) -> list[Claim]:
     """Return the claims about ``singular_`` and ``rank_``; small singular values may come of a squared matrix."""
     if not hasattr(fitted, "singular_"):
         return []
@@ -136,7 +137,7 @@ def _free_weight(rows: RootWeightedRows, alpha: float) -> Array:
     return rows.total - used - rows.fit_intercept
 
 
-def _noise_error(fitted: Any, rows: RootWeightedRows, data: TrainingData, free: float) -> float:
+def _noise_error(fitted: Seen, rows: RootWeightedRows, data: TrainingData, free: float) -> float:
     """Return how far the length of the residuals is from what the variance says, relative to the size of the fit."""
     stored = np.atleast_1d(np.asarray(fitted.noise_variance_, dtype=np.float64))
     w = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64)).T
@@ -153,7 +154,7 @@ def _noise_error(fitted: Any, rows: RootWeightedRows, data: TrainingData, free: 
     return float(np.max(error)) if np.isfinite(error).all() else np.inf
 
 
-def _covariance_claim(fitted: Any, rows: RootWeightedRows, alpha: float, *, has_factor: bool) -> Claim:
+def _covariance_claim(fitted: Seen, rows: RootWeightedRows, alpha: float, *, has_factor: bool) -> Claim:
     n, p = rows.A.shape
     wanted = has_factor and p <= min(n, MOST_FEATURES) and float(fitted.degrees_of_freedom_) > 0.0
     C = fitted.unit_covariance_

@@ -7,14 +7,13 @@ be :math:`|c_j| = n\alpha` where :math:`w_j \ne 0` and :math:`|c_j| \le n\alpha`
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim, worst_of
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 EQUAL = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-5}
@@ -26,7 +25,7 @@ ROUNDING = sum_error(0)
 NUMBERS_AT_ONCE = 1 << 15
 
 
-def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_lars(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst target; a penalty among the parameters makes it a lasso."""
     n, Y = len(data.y), data.y.reshape(len(data.y), -1).astype(np.float64)
     y_means = weighted_mean(Y, np.ones(n)) if parameters.fit_intercept else np.zeros(Y.shape[1])
@@ -46,7 +45,7 @@ def prove_lars(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 
 
 def _path_claims(
-    rows: _PathRows, k: int, coef: Array, alphas: Array, path: Array, active: Array | None, parameters: Any
+    rows: _PathRows, k: int, coef: Array, alphas: Array, path: Array, active: Array | None, parameters: Seen
 ) -> list[Claim]:
     """Return the claims about the breakpoints of a target, the last of which is the model."""
     b, correlations = rows.B[:, k], rows.correlations(k, path.astype(np.float64))
@@ -67,7 +66,7 @@ def _path_claims(
     return claims
 
 
-def _intercept_claim(rows: _PathRows, k: int, coef: Array, intercept: float, y_mean: float, parameters: Any) -> Claim:
+def _intercept_claim(rows: _PathRows, k: int, coef: Array, intercept: float, y_mean: float, parameters: Seen) -> Claim:
     sizes = float(np.sqrt(np.mean(rows.B[:, k] ** 2))) + float(np.abs(rows.mean) @ np.abs(coef))
     rounding = float(np.finfo(rows.dtype).eps) * abs(intercept) + ROUNDING * (sizes + abs(y_mean) + abs(intercept))
     drift = abs(y_mean - float(rows.mean @ coef) - intercept)
@@ -108,7 +107,7 @@ class _PathRows:
         return np.asarray(self.along[:, [k]] - explained - np.outer(self.shift, left))
 
 
-def _imbalance(c: Array, path: Array, level: Array, parameters: Any) -> float:
+def _imbalance(c: Array, path: Array, level: Array, parameters: Seen) -> float:
     """Return the largest violation of equal correlations over all breakpoints."""
     is_lasso, positive = hasattr(parameters, "alpha"), getattr(parameters, "positive", False)
     if positive and np.any(path < 0.0):

@@ -16,12 +16,13 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr, svd, svdvals
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 MANY_FEATURES = 16
@@ -67,7 +68,7 @@ def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, s
     return float(np.max(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
-def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_linear_regression(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of least squares.
 
     What ``tol`` cut off on purpose stays in the gradient, and so does what conjugate gradients leave of a problem too
@@ -87,21 +88,21 @@ def prove_linear_regression(fitted: Any, parameters: Any, data: TrainingData) ->
     return exact.with_claims(*inference, *spectrum_claims(fitted, rows))
 
 
-def prove_ridge(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ridge(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of ridge regression, for numbers or for signs of classes."""
     solver = chosen_solver(parameters.solver, data.X, positive=parameters.positive)
     tol = parameters.tol if solver in ITERATIVE else 0.0
     return prove_line(fitted, data, alpha=parameters.alpha, parameters=parameters, tol=tol)
 
 
-def prove_ridge_classifier(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ridge_classifier(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of ridge on signs; ``data.y`` has a column of 0 and 1 per class, one for two classes."""
     certificate = prove_ridge(fitted, parameters, replace(data, y=2.0 * data.y - 1.0))
     wrong = float(fitted.multilabel_ != has_label_sets(data) or len(fitted.classes_) != len(data.classes))
     return certificate.with_claims(Claim("labels", "1 if the model takes one label for several, or more", wrong, 0.0))
 
 
-def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+def prove_line(fitted: Seen, data: TrainingData, *, alpha: Any, parameters: Seen, tol: float) -> Certificate:
     """Return the certificate of the fitted line for these penalties, and of its standard errors."""
     certificate = prove_coefficients(fitted, data, alpha=alpha, parameters=parameters, tol=tol)
     if is_too_large(data.X):
@@ -111,12 +112,12 @@ def prove_line(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, 
     return certificate.with_claims(*inference_claims(fitted, data, rows, alpha=alpha, has_factor=has_factor))
 
 
-def is_too_large(X: Any) -> bool:
+def is_too_large(X: SparseOrDense) -> bool:
     """Return whether sparse data are too large for a dense factor."""
     return sparse.issparse(X) and min(X.shape) > LARGEST_FACTORED
 
 
-def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
+def chosen_solver(name: str, X: SparseOrDense, *, positive: bool) -> str:
     """Return the solver of ridge that runs: direct where a factor fits, conjugate gradients for large sparse data."""
     if positive:
         return "lbfgs"
@@ -127,7 +128,7 @@ def chosen_solver(name: str, X: Any, *, positive: bool) -> str:
     return name
 
 
-def prove_coefficients(fitted: Any, data: TrainingData, *, alpha: Any, parameters: Any, tol: float) -> Certificate:
+def prove_coefficients(fitted: Seen, data: TrainingData, *, alpha: Any, parameters: Seen, tol: float) -> Certificate:
     """Return the certificate of ``coef_`` and ``intercept_``, recomputed in float64 from the data."""
     X, weight, positive = data.X, data.weights, getattr(parameters, "positive", False)
     w = np.atleast_2d(np.asarray(fitted.coef_, dtype=np.float64)).T  # (p, t)
@@ -174,13 +175,13 @@ def nonnegative_gradient(gradient: Array, w: Array) -> Array:
     return np.where(w < 0, np.inf, gain)
 
 
-def _means(X: Any, y: Array, weight: Array) -> tuple[Array, Array]:
+def _means(X: SparseOrDense, y: Array, weight: Array) -> tuple[Array, Array]:
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64).T @ weight) / weight.sum(), weighted_mean(y, weight)
     return weighted_mean(X, weight), weighted_mean(y, weight)
 
 
-def _sparse_products(X: Any, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
+def _sparse_products(X: SparseOrDense, w: Array, b: Array, root: Array, mean: Array) -> tuple[Array, Array, Array]:
     """Return residual, ``A'r`` and column norms without making ``X`` dense."""
     residual = b - root * (X @ w - mean @ w)
     weighted = root * residual
@@ -271,7 +272,7 @@ def _spaces(
     return q @ left[:, :rank], rows, condition, out
 
 
-def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_basis_expansion(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted.expanded`` is what the model makes of the rows of ``data``."""
     if parameters.functions is not None:
         return Certificate("none", reason="functions are the user's own: there is nothing to compare them with.")
@@ -294,7 +295,7 @@ def prove_basis_expansion(fitted: Any, parameters: Any, data: TrainingData) -> C
     return Certificate("exact", claims)
 
 
-def _missing_or_repeated(powers: Array, parameters: Any, n_features: int) -> float:
+def _missing_or_repeated(powers: Array, parameters: Seen, n_features: int) -> float:
     """Return how many rows are not the exponents of a monomial, or not after the row before, or missing.
 
     Rows in strict order (by degree, then with the first exponent falling) are all different: as many as there are

@@ -25,11 +25,12 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.special import entr, expit, log_expit
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.classes import class_weights
 from pellucid.proofs.rounding import EPSILON, ROUNDING, TINY
 from pellucid.proofs.rows import centered_times, in_float64, transposed_centered_times
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_GAP = 1e-6
@@ -55,7 +56,7 @@ LARGEST_PROGRAM = 1 << 21
 class LogisticTask:
     """What is to be minimized: the rows in float64, their labels and weights, and the penalty."""
 
-    X: Any
+    X: SparseOrDense
     labels: Array
     n_classes: int
     weight: Array
@@ -81,7 +82,7 @@ class LogisticTask:
         return float(slopes.max(initial=0.0)) / float(self.weight.sum())
 
 
-def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
+def _task_of(parameters: Seen, data: TrainingData) -> LogisticTask:
     """Return what the parameters and the data ask for."""
     l1, l2 = 0.0, 0.0
     if parameters.penalty is not None and not math.isinf(parameters.C):
@@ -101,7 +102,7 @@ def _task_of(parameters: Any, data: TrainingData) -> LogisticTask:
     return LogisticTask(X, data.y, len(data.classes), weight, l1, l2, is_free, constant, is_single, rough)
 
 
-def prove_logistic(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_logistic(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate: the gap, or without a penalty the gradient, of the attributes as they are stored."""
     task = _task_of(parameters, data)
     W, b = dense(fitted.coef_).T.astype(np.float64), fitted.intercept_.astype(np.float64)
@@ -187,7 +188,7 @@ def _nearer(task: LogisticTask, mean: Array, W: Array, b: Array, R: Array) -> tu
     return near, b + step[n:] if task.fit_intercept else b
 
 
-def _rounding_of_sums(X: Any, mean: Array, residual: Array, weight: Array) -> Array:
+def _rounding_of_sums(X: SparseOrDense, mean: Array, residual: Array, weight: Array) -> Array:
     """Return by how much rounding changes the sums ``A' diag(weight) residual``: columns of large numbers feel it."""
     size = np.sqrt(np.sum(weight[:, None] * residual**2, axis=0))
     return 8 * EPSILON * np.outer(np.sqrt(_sq_lengths(X, mean, weight)), size)
@@ -319,7 +320,7 @@ def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float)
     return Certificate("stationary", claims)
 
 
-def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:
+def separable(X: SparseOrDense, labels: Array, weight: Array, logits: Array, fit_intercept: bool) -> bool:
     r"""Return whether some :math:`D` raises no margin below 0 and one above: then the loss has no minimum.
 
     A linear program decides, :math:`\max \sum m` over margins :math:`0 \le m_{ik} = (x_i'D)_{y_i} - (x_i'D)_k \le 1`.
@@ -341,7 +342,7 @@ def separable(X: Any, labels: Array, weight: Array, logits: Array, fit_intercept
     return bool(answer.status == 3 or (answer.status == 0 and -answer.fun > 1e-6))
 
 
-def _margin_rows(rows: Any, labels: Array, n_columns: int) -> Any:
+def _margin_rows(rows: SparseOrDense, labels: Array, n_columns: int) -> Any:
     """Return the matrix that maps the coefficients of all classes, one after the other, to the margins."""
     if n_columns == 1:
         return sparse.diags_array(np.where(labels == 1, 1.0, -1.0)) @ rows
@@ -391,7 +392,7 @@ def _ahead(logits: Array, labels: Array) -> Array:
     return ahead
 
 
-def _sq_lengths(X: Any, mean: Array, weight: Array) -> Array:
+def _sq_lengths(X: SparseOrDense, mean: Array, weight: Array) -> Array:
     if sparse.issparse(X):
         return np.maximum(X.multiply(X).T @ weight - weight.sum() * mean**2, 0.0)
     return weight @ (X - mean) ** 2

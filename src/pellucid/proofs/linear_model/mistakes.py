@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import machine_signs
 from pellucid.proofs.kernels.matrices import (
@@ -40,6 +40,7 @@ from pellucid.proofs.linear_model.descent import kept_dual, prove_sgd, signs_and
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.rows import in_float64
 from pellucid.proofs.sampling import is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 SPARSE_INTERCEPT_RATE = 0.01
@@ -55,7 +56,7 @@ CLOSE_ENOUGH = 0.99
 """Part of the widest margin at which the search for a better witness ends."""
 
 
-def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_perceptron(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; with a penalty, or a start elsewhere than at 0, it is a descent like any other."""
     if parameters.penalty is not None or not hasattr(fitted, "dual_coef_"):
         return prove_sgd(fitted, parameters, data)
@@ -93,7 +94,16 @@ def prove_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certif
 
 
 def _count_and_bound(
-    X: Any, y: Array, cost: Array, shown_cost: Array, counts: Array, w: Array, b: float, *, rate: float, eta0: float
+    X: SparseOrDense,
+    y: Array,
+    cost: Array,
+    shown_cost: Array,
+    counts: Array,
+    w: Array,
+    b: float,
+    *,
+    rate: float,
+    eta0: float,
 ) -> tuple[float, float]:
     """Return both sides of the theorem for one machine."""
     used, total, root = cost > 0.0, float(np.sum(counts * cost)), np.sqrt(rate)
@@ -126,7 +136,7 @@ def _fraction(counts: Array, total: float, n_mistakes: int) -> float:
     return np.inf if np.any(np.rint(counts) < 0) else float(np.maximum(off, missing))
 
 
-def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
+def repeated_weight(X: SparseOrDense, codes: Array, weight: Array) -> Array:
     """Return of every row the weight of all rows equal to it, in features and label."""
     found, which = np.array(weight, dtype=np.float64), np.arange(len(codes))
     if sparse.issparse(X):
@@ -147,7 +157,7 @@ def repeated_weight(X: Any, codes: Array, weight: Array) -> Array:
     return found
 
 
-def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -> float:
+def witnessed_margin(X: SparseOrDense, y: Array, root: float, sq_norms: Array, u: Array) -> float:
     """Return the margin of a unit vector, found from ``u`` in the hull, which separates the rows."""
     work = WITNESS_WORK // (X.shape[0] * X.shape[1])
     n_steps = 10 if is_fitting() else max(10, min(MOST_STEPS, work))  # a better witness would cost more than the fit
@@ -169,7 +179,7 @@ def witnessed_margin(X: Any, y: Array, root: float, sq_norms: Array, u: Array) -
     return best
 
 
-def prove_kernel_perceptron(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_kernel_perceptron(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate."""
     is_given = has_given_products(parameters.kernel)
     gamma = 1.0 / data.X.shape[1] if is_given else gamma_value(parameters.gamma, data.X, data.weights)
@@ -188,7 +198,7 @@ def prove_kernel_perceptron(fitted: Any, parameters: Any, data: TrainingData) ->
 
 
 def _prove_kernel_mistakes(
-    fitted: Any, parameters: Any, data: TrainingData, support: Array, *, is_given: bool
+    fitted: Seen, parameters: Seen, data: TrainingData, support: Array, *, is_given: bool
 ) -> Certificate:
     """Return the certificate of the updates; ``shown`` is what each row weighed, with all that are equal to it."""
     kernel = resolved_kernel(

@@ -16,11 +16,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.rows import in_float64
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 BLOCK = 1 << 18
@@ -44,7 +45,7 @@ class Units:
     fit_intercept: bool
 
 
-def column_units(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) -> Units:
+def column_units(X: SparseOrDense, weight: Array, alpha: float, *, fit_intercept: bool) -> Units:
     """Return the means of the columns, 0 without an intercept, and the units in which they bend alike."""
     share = weight / weight.sum()
     mean = np.asarray(share @ X, dtype=np.float64)
@@ -57,7 +58,7 @@ def column_units(X: Any, weight: Array, alpha: float, *, fit_intercept: bool) ->
     return Units(mean * fit_intercept, np.where(unit > 0.0, unit, 1.0), fit_intercept)
 
 
-def prove_regression_discriminant(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_regression_discriminant(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst output, and whether the labels are those of the data."""
     columns = column_units(data.X, data.weights, parameters.alpha, fit_intercept=parameters.fit_intercept)
     coef = dense(fitted.coef_)
@@ -75,7 +76,14 @@ def prove_regression_discriminant(fitted: Any, parameters: Any, data: TrainingDa
 
 
 def prove_outputs(
-    X: Any, targets: Array, weight: Array, coef: Array, intercept: Array, alpha: float, tol: float, columns: Units
+    X: SparseOrDense,
+    targets: Array,
+    weight: Array,
+    coef: Array,
+    intercept: Array,
+    alpha: float,
+    tol: float,
+    columns: Units,
 ) -> Certificate:
     """Return the certificate of the worst output; ``targets`` are 0 and 1, one column per output."""
     bound = tol + ROUNDINGS * float(np.finfo(X.dtype).eps)  # of the training data
@@ -126,7 +134,7 @@ def _above_simpler(
     return float(np.maximum(objective(1.0) - np.min(simpler), 0.0))
 
 
-def _steepest_fall(X: Any, bend: Array, alpha: float, mean: Array, columns: Units) -> float:
+def _steepest_fall(X: SparseOrDense, bend: Array, alpha: float, mean: Array, columns: Units) -> float:
     """Return how negative the smallest eigenvalue of the Hessian is, in the units of the columns."""
     hessian: Any = 0.0
     for part in _blocks(X):
@@ -139,7 +147,7 @@ def _steepest_fall(X: Any, bend: Array, alpha: float, mean: Array, columns: Unit
     return max(0.0, -float(np.linalg.eigvalsh(hessian)[0]))
 
 
-def _blocks(X: Any) -> list[slice]:
+def _blocks(X: SparseOrDense) -> list[slice]:
     """Return parts of the rows that are small enough to be copied."""
     height = max(1, BLOCK // X.shape[1])
     return [slice(start, start + height) for start in range(0, X.shape[0], height)]

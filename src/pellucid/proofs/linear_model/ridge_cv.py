@@ -16,6 +16,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.linear_model.least_squares import prove_line
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 SAME_SCORE = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-3}
@@ -28,7 +29,7 @@ ABOVE = "score of the best penalty above that of alpha_, relative"
 NOT_BEST = "Refit: alpha_ is not the best of alphas on these data."
 
 
-def prove_ridge_cv(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ridge_cv(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the final fit and of the choice of its penalty."""
     certificate = prove_line(fitted, data, alpha=fitted.alpha_, parameters=parameters, tol=0.0)
     if parameters.cv is not None:
@@ -98,7 +99,7 @@ def prove_penalty_choice(rows: LeftOutRows, chosen: Array, alphas: Array) -> Cla
 
 
 def score_claims(
-    fitted: Any, parameters: Any, data: TrainingData, rows: LeftOutRows, alphas: Array
+    fitted: Seen, parameters: Seen, data: TrainingData, rows: LeftOutRows, alphas: Array
 ) -> tuple[Claim, ...]:
     """Return the claims about ``best_score_`` and ``cv_results_``; none where rounding leaves nothing known."""
     errors, least, most = (np.stack(part, axis=-1) for part in zip(*map(rows.errors, alphas), strict=True))  # (n, t, a)
@@ -171,7 +172,7 @@ def _left_out_errors(
     return error / np.where(part > 0.0, part, 1.0)[:, None], least, most
 
 
-def _search_claims(fitted: Any, parameters: Any, data: TrainingData) -> tuple[Claim, ...]:
+def _search_claims(fitted: Seen, parameters: Seen, data: TrainingData) -> tuple[Claim, ...]:
     """Return the claims about ``alpha_`` and ``best_score_``; none where the folds are drawn anew at each use.
 
     Nor where all targets of a fold are equal: of a constant R2 knows right from wrong only, which rounding decides.
@@ -199,7 +200,7 @@ def _left_out_scores(score: Any, predictions: Array, y: Array, weight: Array | N
     )
 
 
-def _mean_scores(fitted: Any, parameters: Any, data: TrainingData, alphas: Array) -> Array:
+def _mean_scores(fitted: Seen, parameters: Seen, data: TrainingData, alphas: Array) -> Array:
     """Return the mean score of each penalty over the folds of the given rows."""
     X, y, given = data.given
     rows, weight = dense(X).astype(np.float64), np.ones(X.shape[0]) if given is None else given

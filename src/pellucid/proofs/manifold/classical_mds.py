@@ -22,7 +22,7 @@ from pellucid.proofs.kernels.ridge_equations import rows_claim, rows_that_differ
 from pellucid.proofs.matrices.eigenpairs import RESIDUAL, ProductsOfRows, SymmetricMatrix, coordinate_claims
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ALL_VALUES = 1000
@@ -33,7 +33,7 @@ SAME = 1e-12
 """Difference of a stored distance from the one computed again, in parts of the largest."""
 
 
-def prove_classical_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_classical_mds(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, k = data.X.shape[0], parameters.n_components
     stored: Any = getattr(fitted, "dissimilarity_matrix_", None)  # that of Euclidean distances is left for later

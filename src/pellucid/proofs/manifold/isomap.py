@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, is_given
 from pellucid.proofs.kernels.ridge_equations import rows_claim
@@ -21,7 +21,7 @@ from pellucid.proofs.manifold.classical_mds import ProductsAboutMean, means_clai
 from pellucid.proofs.matrices.eigenpairs import coordinate_claims
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT, SOURCES_AT_FIT, SOURCES_AT_VERIFY = 8, 4, 200
@@ -30,7 +30,7 @@ WORK_OF_LINKS = 4_000_000_000
 BLOCK_ENTRIES = 2**21
 
 
-def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_isomap(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, k, graph = data.X.shape[0], parameters.n_components, fitted.neighbor_graph_
     also = {
@@ -60,7 +60,7 @@ def prove_isomap(fitted: Any, parameters: Any, data: TrainingData) -> Certificat
     )  # fmt: skip
 
 
-def link_claims(graph: Any, parameters: Any, X: Any) -> list[Claim]:
+def link_claims(graph: Any, parameters: Seen, X: SparseOrDense) -> list[Claim]:
     """Return the claims about links; at a fit of some rows, and those that join parts are then not looked for."""
     n = X.shape[0]
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
@@ -133,7 +133,7 @@ def _blocks(rows: Array, n: int) -> list[Array]:
     return np.array_split(rows, -(-len(rows) * n // BLOCK_ENTRIES)) if len(rows) else []
 
 
-def _table(parameters: Any, X: Any, rows: Array, *, mirrored: bool = False) -> Array:
+def _table(parameters: Seen, X: SparseOrDense, rows: Array, *, mirrored: bool = False) -> Array:
     """Return distances of some rows to all, or of all to some; infinite for a row and itself."""
     if mirrored and is_given(parameters.metric) and sparse.issparse(X):
         found = distances(sparse.csr_array(X.T)[rows], X, parameters.metric)
@@ -143,7 +143,7 @@ def _table(parameters: Any, X: Any, rows: Array, *, mirrored: bool = False) -> A
     return found
 
 
-def _reach(table: Array, parameters: Any) -> Array:
+def _reach(table: Array, parameters: Seen) -> Array:
     """Return how far the neighbors of each row may be."""
     if parameters.n_neighbors is None:
         return np.full(len(table), float(parameters.radius))
@@ -175,7 +175,7 @@ def _wrong_in(
     return wrong, [(int(i), int(j), float(length)) for i, j, length in found]
 
 
-def _wrong_joins(graph: Any, extra: list[tuple[int, int, float]], parameters: Any, X: Any) -> float:
+def _wrong_joins(graph: Any, extra: list[tuple[int, int, float]], parameters: Seen, X: SparseOrDense) -> float:
     """Return how many of the links with no neighbor are not what joins two parts by their closest rows."""
     if not extra:
         return 0.0

@@ -21,7 +21,7 @@ from pellucid.proofs.kernels.ridge_equations import rows_claim
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, eigenpair_claims, wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_FIT = 16
@@ -37,7 +37,7 @@ DENSE_UP_TO = 4000
 """Rows up to which eigenvalues are counted by LAPACK if the pivots of a sparse factor do not tell."""
 
 
-def prove_locally_linear_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_locally_linear_embedding(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, d, k, near = data.X.shape[0], parameters.n_components, parameters.n_neighbors, fitted.neighbors_
     is_standard = parameters.method == "standard"
@@ -91,7 +91,7 @@ def _neighbors_claim(stored: Array, X: Array, rows: Array) -> Claim:
     )
 
 
-def _weights_claim(fitted: Any, parameters: Any, X: Array, rows: Array) -> Claim:
+def _weights_claim(fitted: Seen, parameters: Seen, X: Array, rows: Array) -> Claim:
     """Return the claim that weights sum to 1 and solve their equations."""
     weights = fitted.weights_[rows]
     apart = X[fitted.neighbors_[rows]].astype(np.float64) - X[rows, None]
@@ -133,7 +133,7 @@ def _count_below(M: Any, level: float) -> float:
     return float(np.sum(np.linalg.eigvalsh(shifted.toarray()) < 0.0)) if n <= DENSE_UP_TO else float("inf")
 
 
-def _matrix(fitted: Any, parameters: Any, X: Array) -> Any:
+def _matrix(fitted: Seen, parameters: Seen, X: Array) -> Any:
     r"""Return the sum of a small matrix for each row at the places of its neighbors, whose small eigenvectors are kept.
 
     standard
@@ -178,7 +178,7 @@ def _tangent_block(axes: Array, _: Any) -> Array:
     return np.eye(k) - kept @ kept.T
 
 
-def _hessian_block(axes: Array, parameters: Any) -> Array:
+def _hessian_block(axes: Array, parameters: Seen) -> Array:
     k, d = axes.shape
     pairs = [axes[:, i] * axes[:, j] for i in range(d) for j in range(i, d)]
     rest = np.linalg.qr(np.column_stack([np.ones(k), axes, *pairs]))[0][:, d + 1 :]
@@ -187,7 +187,7 @@ def _hessian_block(axes: Array, parameters: Any) -> Array:
     return np.asarray(rest @ rest.T)
 
 
-def _modified_blocks(apart: Array, parameters: Any) -> list[Array]:
+def _modified_blocks(apart: Array, parameters: Seen) -> list[Array]:
     """Return for each row the products of its weights, which its small axes, mirrored, and regular weights make."""
     (_, k, _), d = apart.shape, parameters.n_components
     found = list(zip(*_axes(apart), strict=True))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import dense, largest
+from pellucid.proofs.arrays import SparseOrDense, dense, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import kernel_matrix, resolved_kernel
 from pellucid.proofs.kernels.ridge_equations import rows_claim
@@ -23,7 +23,7 @@ from pellucid.proofs.matrices.graph_links import (
 )
 from pellucid.proofs.rounding import TINY, rounding_unit
 from pellucid.proofs.sampling import drawn, graded, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 NEIGHBORS, GIVEN, GIVEN_NEIGHBORS = "nearest_neighbors", "precomputed", "precomputed_nearest_neighbors"
@@ -32,7 +32,7 @@ ROWS_AT_FIT, ROWS_AT_VERIFY = 16, 4000
 """Rows whose links are computed again."""
 
 
-def prove_spectral_embedding(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_spectral_embedding(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, k = data.X.shape[0], parameters.n_components
     if wrong := misshapen("exact", fitted, embedding_=(n, k), eigenvalues_=(k,), affinity_matrix_=(n, n)):
@@ -46,7 +46,7 @@ def prove_spectral_embedding(fitted: Any, parameters: Any, data: TrainingData) -
     return graded("exact", claims)
 
 
-def _vector_claims(fitted: Any, parameters: Any) -> list[Claim]:
+def _vector_claims(fitted: Seen, parameters: Seen) -> list[Claim]:
     """Return what is claimed of the eigenvectors of the stored links."""
     places = np.asarray(fitted.embedding_, dtype=np.float64)
     M, roots = normalized_links(fitted.affinity_matrix_)
@@ -63,7 +63,7 @@ def _vector_claims(fitted: Any, parameters: Any) -> list[Claim]:
     return link_vector_claims(M, values, vectors, places, parameters.eigen_tol, rounding)
 
 
-def _links_claim(stored: Any, parameters: Any, X: Any) -> Claim:
+def _links_claim(stored: Any, parameters: Seen, X: SparseOrDense) -> Claim:
     some = drawn(X.shape[0], ROWS_AT_FIT if is_fitting() else ROWS_AT_VERIFY)
     if _is_one_of(parameters.affinity, NEIGHBORS, GIVEN_NEIGHBORS):
         is_given = parameters.affinity == GIVEN_NEIGHBORS
@@ -78,7 +78,7 @@ def _links_claim(stored: Any, parameters: Any, X: Any) -> Claim:
     return affinity_claim(stored, expected, rows, 1e-10 + rounding_unit(X.dtype))
 
 
-def _meaning_claim(fitted: Any, parameters: Any, X: Any) -> Claim:
+def _meaning_claim(fitted: Seen, parameters: Seen, X: SparseOrDense) -> Claim:
     """Return the claim that the numbers that the parameters mean are stored."""
     wrong = 0.0
     if _is_one_of(parameters.affinity, NEIGHBORS, GIVEN_NEIGHBORS):
@@ -93,12 +93,12 @@ def _is_one_of(affinity: Any, *names: str) -> bool:
     return isinstance(affinity, str) and affinity in names
 
 
-def _neighbors(parameters: Any, X: Any) -> int:
+def _neighbors(parameters: Seen, X: SparseOrDense) -> int:
     """Return how many neighbors the parameter means: None is a tenth of the rows."""
     return max(X.shape[0] // 10, 1) if parameters.n_neighbors is None else int(parameters.n_neighbors)
 
 
-def _gamma(parameters: Any, X: Any) -> float:
+def _gamma(parameters: Seen, X: SparseOrDense) -> float:
     return 1.0 / X.shape[1] if parameters.gamma is None else float(parameters.gamma)
 
 

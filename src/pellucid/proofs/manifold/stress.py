@@ -22,11 +22,11 @@ from pellucid.proofs.kernels.ridge_equations import rows_claim
 from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 
-def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_mds(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n, places = data.X.shape[0], fitted.embedding_
     also = {"embedding_": places.ndim == 2 and len(places) == n}
@@ -45,7 +45,7 @@ def prove_mds(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return _map_certificate(fitted, metric, data, between, claims)
 
 
-def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_sammon_mapping(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     r"""Return the certificate of a map with weights :math:`1/\delta` or :math:`1/\delta^2`, where rows are apart."""
     n, k = data.X.shape[0], parameters.n_components
     if wrong := misshapen("stationary", fitted, embedding_=(n, k), dissimilarity_matrix_=(n, n)):
@@ -62,7 +62,7 @@ def prove_sammon_mapping(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     return _map_certificate(fitted, parameters.metric, data, between, claims)
 
 
-def _map_certificate(fitted: Any, metric: Any, data: TrainingData, between: Array, claims: list[Claim]) -> Certificate:
+def _map_certificate(fitted: Seen, metric: Any, data: TrainingData, between: Array, claims: list[Claim]) -> Certificate:
     rows = [] if is_given(metric) else [rows_claim(fitted.X_fit_, data.X)]
     known = (distances_claim(fitted.dissimilarity_matrix_, between), orientation_claim(fitted.embedding_))
     return Certificate("stationary", (*rows, *known, *claims))

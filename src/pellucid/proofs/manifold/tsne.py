@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import distances, distances_from
 from pellucid.proofs.kernels.ridge_equations import rows_claim
 from pellucid.proofs.manifold.stress import orientation_claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import CONFIDENCE, at_most_wrong, drawn, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 STATIONARY = 0.02
@@ -73,7 +73,7 @@ STEPS = (0.0625, 0.25, 1.0, 4.0)
 """Lengths of the step that is tried, in parts of a quarter of the rows, the usual learning rate."""
 
 
-def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_tsne(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data."""
     n = data.X.shape[0]
     shape = (n, min(n - 1, n - 1 if parameters.method == "exact" else int(3.0 * parameters.perplexity + 1.0)))
@@ -91,7 +91,7 @@ def prove_tsne(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return Certificate("stationary", tuple(claims), REASON)
 
 
-def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) -> list[Claim]:
+def _data_claims(fitted: Seen, parameters: Seen, data: TrainingData, rows: Array) -> list[Claim]:
     """Return the claims about rows, neighbors, affinities and the learning rate."""
     n, seen = data.X.shape[0], at_most_wrong(len(rows), data.X.shape[0])
     perplexity = float(parameters.perplexity)
@@ -126,7 +126,7 @@ def _data_claims(fitted: Any, parameters: Any, data: TrainingData, rows: Array) 
     ]  # fmt: skip
 
 
-def _distances(parameters: Any, X: Any, rows: Array) -> Iterator[tuple[Array, Array]]:
+def _distances(parameters: Seen, X: SparseOrDense, rows: Array) -> Iterator[tuple[Array, Array]]:
     """Yield parts of some rows, with their distances to all; infinite where a sparse graph stores none."""
     height = max(1, BLOCK_ENTRIES // max(1, X.shape[0]))
     metric, params = parameters.metric, parameters.metric_params
@@ -184,7 +184,7 @@ def _entropy(shares: Array) -> Array:
     return np.asarray(-np.sum(shares * np.log(np.where(shares > 0.0, shares, 1.0)), axis=1))
 
 
-def _place_claims(fitted: Any, most_pairs: int) -> list[Claim]:
+def _place_claims(fitted: Seen, most_pairs: int) -> list[Claim]:
     """Return the claims about the places: the divergence, its gradient, and what a step along that would gain."""
     places = fitted.embedding_.astype(np.float64)
     n = len(places)

@@ -27,6 +27,7 @@ from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import MISSED, draws, is_fitting
+from pellucid.proofs.seen import Seen
 
 RESIDUAL = 1e-11
 """Residuals accepted, in parts of the largest eigenvalue, where no ``tol`` allows more."""
@@ -222,7 +223,7 @@ def leading_claims(
 
 
 def coordinate_claims(
-    matrix: Any, fitted: Any, *, unit: float = 1.0, tol: float = 0.0, rounding: float = 0.0, lost: float = 0.0,
+    matrix: Any, fitted: Seen, *, unit: float = 1.0, tol: float = 0.0, rounding: float = 0.0, lost: float = 0.0,
     is_positive: bool,
 ) -> list[Claim]:  # fmt: skip
     """Return the claims about ``embedding_``, eigenvectors times roots of ``eigenvalues_``, of a matrix in this unit.

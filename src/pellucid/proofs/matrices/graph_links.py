@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.distances import GIVEN, distances, distances_from
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, leading_claims, wrong_signs
@@ -77,14 +77,14 @@ def affinity_claim(stored: Any, expected: Any, rows: Array, bound: float) -> Cla
     return Claim("affinity", said + at_most_wrong(len(rows), stored.shape[0]), off, bound)
 
 
-def neighbors_claim(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> Claim:
+def neighbors_claim(stored: Any, X: SparseOrDense, rows: Array, k: int, *, is_given: bool) -> Claim:
     """Return the claim that links among some rows are those with their nearest rows."""
     said = f"links among {len(rows):,} rows that are not those with their nearest rows"
     wrong = wrong_links(stored, X, rows, k, is_given=is_given)
     return Claim("affinity", said + at_most_wrong(len(rows), X.shape[0]), wrong, 0.0)
 
 
-def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> float:
+def wrong_links(stored: Any, X: SparseOrDense, rows: Array, k: int, *, is_given: bool) -> float:
     """Return how many entries of some rows of the links are not half of who has the other among its nearest rows.
 
     Of rows at distances that rounding cannot tell apart, either may be among the nearest. Whether a row is among the
@@ -103,6 +103,6 @@ def wrong_links(stored: Any, X: Any, rows: Array, k: int, *, is_given: bool) -> 
     return float(np.sum(~((links >= low) & (links <= high) & is_half)))
 
 
-def _distances_of(row: int, X: Any, *, is_given: bool) -> Array:
+def _distances_of(row: int, X: SparseOrDense, *, is_given: bool) -> Array:
     """Return the distances of one row to all; of given ones, infinite where none is stored."""
     return distances(X[[row]], X, GIVEN)[0] if is_given else distances_from(X, row)

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log, pi
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import TINY
 from pellucid.proofs.sampling import draws
+from pellucid.proofs.seen import Seen
 
 ROWS_AT_ONCE = 4096
 SHIFT = 1e-4
@@ -198,7 +198,7 @@ def largest_growth(step: Callable[[Array], Array], drawn: Array, n_steps: int) -
     return float(np.max(np.linalg.eigvals(growth).real)) - 1.0
 
 
-def never_fell_claim(fitted: Any, bound: float, remedy: str = "") -> Claim:
+def never_fell_claim(fitted: Seen, bound: float, remedy: str = "") -> Claim:
     """Return the claim about the stored bounds of the likelihood, of which the last is ``lower_bound_``."""
     bounds = np.asarray(fitted.lower_bounds_, dtype=np.float64)
     agree = len(bounds) == fitted.n_iter_ and (len(bounds) == 0 or bounds[-1] == fitted.lower_bound_)
@@ -206,7 +206,7 @@ def never_fell_claim(fitted: Any, bound: float, remedy: str = "") -> Claim:
     return Claim("never fell", "largest fall of the likelihood from one step to the next", fall, bound, remedy)
 
 
-def answer_claims(fitted: Any, shares_of: Callable[[Array], Array], n: int, bound: float) -> list[Claim]:
+def answer_claims(fitted: Seen, shares_of: Callable[[Array], Array], n: int, bound: float) -> list[Claim]:
     """Return the claim about what the model says of some rows; none where only its numbers are there to ask."""
     if not hasattr(fitted, "responsibilities"):
         return []

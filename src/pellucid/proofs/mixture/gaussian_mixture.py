@@ -39,7 +39,7 @@ from pellucid.proofs.mixture.gaussian_components import (
 )
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting
-from pellucid.proofs.seen import misshapen
+from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
 
 FLOOR = 2.0**-33
@@ -68,7 +68,7 @@ def variance_floor(reg_covar: float, variances: Array) -> Array:
     return np.maximum(reg_covar, FLOOR * variances) if reg_covar > 0.0 else np.zeros(len(variances))
 
 
-def prove_gaussian_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_gaussian_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     k, d, kind = parameters.n_components, data.X.shape[1], parameters.covariance_type
     shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
@@ -152,7 +152,7 @@ def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoment
     return _DataMoments(len(X), center, spread / total, reach)
 
 
-def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Any) -> list[Claim]:
+def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Seen) -> list[Claim]:
     """Return the claims that weights, mean and covariance of the mixture are those of a step of EM."""
     bound = 8.0 * sum_error(about.n)
     weights = model.weights
@@ -181,7 +181,7 @@ def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array,
     ]
 
 
-def _inverse_claim(fitted: Any, model: GaussianComponents, about: _DataMoments, floor: Array) -> Claim:
+def _inverse_claim(fitted: Seen, model: GaussianComponents, about: _DataMoments, floor: Array) -> Claim:
     """Return the claim that factors belong to the covariances, and precisions to the factors."""
     d, factors = len(about.mean), model.factors
     if model.has_matrices:
@@ -216,7 +216,7 @@ def likelihood_bound(about: _DataMoments, k: int) -> float:
     return LIKELIHOOD_ROUNDING * (about.log_size + math.log(k))
 
 
-def _rise_claims(fitted: Any, now: float, parameters: Any, about: _DataMoments, floor: Array) -> tuple[Claim, Claim]:
+def _rise_claims(fitted: Seen, now: float, parameters: Seen, about: _DataMoments, floor: Array) -> tuple[Claim, Claim]:
     """Return the claims that the last step gained no more than ``tol``, and that no step lost more than the floor."""
     gain, fall = now - fitted.lower_bound_, fall_bound(parameters, about, floor)
     bound = parameters.tol + likelihood_bound(about, parameters.n_components)
@@ -227,7 +227,7 @@ def _rise_claims(fitted: Any, now: float, parameters: Any, about: _DataMoments, 
     )
 
 
-def fall_bound(parameters: Any, about: _DataMoments, floor: Array) -> float:
+def fall_bound(parameters: Seen, about: _DataMoments, floor: Array) -> float:
     """Return by how much a step may lower the mean log likelihood: rounding, and what the floor costs."""
     rounding = likelihood_bound(about, parameters.n_components)
     varied = about.variances > floor

@@ -28,6 +28,7 @@ from pellucid.proofs.probability.densities import (
 )
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 LIKELIHOOD_ROUNDING = 1e-12
@@ -35,7 +36,7 @@ SCORE_ROUNDING = 1e-6
 NOT_CONVERGED = "Raise max_iter or tol, or try another start."
 
 
-def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     fault = _fault(fitted, parameters, data.X)
     if fault:
@@ -65,7 +66,7 @@ def prove_mixture(fitted: Any, parameters: Any, data: TrainingData) -> Certifica
     return Certificate("stationary", claims, reason)
 
 
-def _fault(fitted: Any, parameters: Any, X: Array) -> str:
+def _fault(fitted: Seen, parameters: Seen, X: Array) -> str:
     """Return why the stored densities are not those that are asked for, or no densities at all; or nothing."""
     wanted, names = parameters.densities, getattr(fitted, "feature_names_in_", None)
     is_list = isinstance(wanted, (list, tuple))

@@ -20,12 +20,13 @@ from pellucid.proofs.naive_bayes.counting_nb import rows_by_class
 from pellucid.proofs.probability.densities import asked_kinds, guessed_kind, kind_of
 from pellucid.proofs.probability.maximum_likelihood import certify_fit
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 ROWS_AT_ONCE = 4096
 
 
-def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_gaussian_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the fitted attributes, recomputed class by class in two passes."""
     X, weight, n = data.X, data.weights, data.X.shape[0]
     total, bound = float(weight.sum()), 2.0 * sum_error(n)  # of the stored sums and of these
@@ -53,7 +54,7 @@ def prove_gaussian_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     return Certificate("exact", claims)
 
 
-def prove_mixed_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_mixed_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a MixedNB, recomputed class by class and column by column."""
     rows_of, counts = _rows_and_counts(data)
     columns = [column_values(data.X, j) for j in range(data.X.shape[1])]
@@ -77,7 +78,7 @@ def prove_mixed_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certific
     return Certificate("exact", proved, reason if unproved else "")
 
 
-def prove_bayes_classifier(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_bayes_classifier(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a BayesClassifier; without rows, that everything is as it was given."""
     rows_of, counts = _rows_and_counts(data)
     n = 0 if data.X is None else len(data.y)
@@ -121,7 +122,7 @@ def _rows_and_counts(data: TrainingData) -> tuple[Sequence[Array], Array]:
     return rows_of, np.array([weight[rows].sum() for rows in rows_of])
 
 
-def _count_claims(fitted: Any, counts: Array, prior: Array, n: int) -> tuple[Claim, Claim]:
+def _count_claims(fitted: Seen, counts: Array, prior: Array, n: int) -> tuple[Claim, Claim]:
     off = float(np.abs(fitted.class_count_ - counts).max()) / max(float(counts.sum()), TINY)
     prior_off = float(np.abs(fitted.class_prior_ - prior).max())
     return (
@@ -134,7 +135,7 @@ def _kind_claim(n_others: int) -> Claim:
     return Claim("densities", "number of densities that are not those asked for", float(n_others), 0.0)
 
 
-def _other_kinds(fitted: Any, parameters: Any, X: Array) -> Iterator[bool]:
+def _other_kinds(fitted: Seen, parameters: Seen, X: Array) -> Iterator[bool]:
     """Yield for each density whether it is of another kind than was asked for, or than suits its column.
 
     A data frame may have called a column categorical, which is no longer seen; what the fit of a user's own class
@@ -147,7 +148,7 @@ def _other_kinds(fitted: Any, parameters: Any, X: Array) -> Iterator[bool]:
         yield from (isinstance(may_be[0], str) and kind_of(density) not in may_be for density in densities)
 
 
-def _other_densities(fitted: Any, parameters: Any, data: TrainingData) -> int:
+def _other_densities(fitted: Seen, parameters: Seen, data: TrainingData) -> int:
     """Return how many densities of a BayesClassifier are not the given ones, or of another kind than asked for."""
     wanted, found = parameters.densities, fitted.densities_
     if len(found) != len(data.classes) or not np.array_equal(fitted.classes_, data.classes):

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, ROUNDING, TINY, sum_error
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 SMALLEST_ALPHA = 1e-10
 """What a smaller alpha is raised to unless it is forced."""
 
 
-def prove_multinomial_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_multinomial_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a MultinomialNB, recomputed from the data."""
     sums, alpha = _class_sums(data), _alpha(parameters, data)
     logs = _log((sums + alpha) / np.maximum(sums.sum(axis=1, keepdims=True) + alpha.sum(), TINY))
@@ -31,7 +32,7 @@ def prove_multinomial_nb(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     return _certificate(fitted, parameters, data, counts, farthest_log(fitted.feature_log_prob_, logs))
 
 
-def prove_bernoulli_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_bernoulli_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a BernoulliNB, recomputed from the data."""
     sums, totals, alpha = _class_sums(data), _class_totals(data)[:, None], _alpha(parameters, data)
     zeros, every = totals - sums, np.maximum(totals + 2 * alpha, TINY)
@@ -46,7 +47,7 @@ def prove_bernoulli_nb(fitted: Any, parameters: Any, data: TrainingData) -> Cert
     return _certificate(fitted, parameters, data, counts, float(np.max(distances)))
 
 
-def prove_categorical_nb(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_categorical_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a CategoricalNB, recomputed from the data, one category after the other."""
     sizes, alpha = data.X.max(axis=0).astype(np.int64) + 1, _alpha(parameters, data)
     if parameters.min_categories is not None:
@@ -64,7 +65,7 @@ def prove_categorical_nb(fitted: Any, parameters: Any, data: TrainingData) -> Ce
     return proof.with_claims(Claim("categories", "distance from the number of categories of a column", distance, 0.0))
 
 
-def _certificate(fitted: Any, parameters: Any, data: TrainingData, counts: float, conditionals: float) -> Certificate:
+def _certificate(fitted: Seen, parameters: Seen, data: TrainingData, counts: float, conditionals: float) -> Certificate:
     """Return the certificate of measured relative errors, those of the class counts and the prior among them."""
     totals, bound = _class_totals(data), sum_error(_stored_numbers(data.X))
     prior = totals / totals.sum() if parameters.fit_prior else np.ones(len(totals)) / len(totals)
@@ -87,7 +88,7 @@ def rows_by_class(data: TrainingData) -> list[Array]:
     return np.split(np.argsort(data.y, kind="stable"), ends[:-1])
 
 
-def _alpha(parameters: Any, data: TrainingData) -> Array:
+def _alpha(parameters: Seen, data: TrainingData) -> Array:
     """Return the pseudo-count of every column; one that is not forced is no smaller than a least one."""
     values = np.asarray(parameters.alpha, dtype=np.float64)
     return np.broadcast_to(values if parameters.force_alpha else np.maximum(values, SMALLEST_ALPHA), data.X.shape[1])
@@ -108,7 +109,7 @@ def _log(shares: Array) -> Array:
         return np.asarray(np.log(shares))
 
 
-def _stored_numbers(X: Any) -> int:
+def _stored_numbers(X: SparseOrDense) -> int:
     """Return how many numbers a matrix holds."""
     return int(X.nnz if sparse.issparse(X) else X.size)
 
@@ -140,7 +141,7 @@ def farthest_log(stored: Array, found: Array, lost: float | Array = 0.0) -> floa
     return float(np.maximum(gap - allowed, 0.0).max(initial=0.0))
 
 
-def _yes_or_no(parameters: Any, data: TrainingData) -> TrainingData:
+def _yes_or_no(parameters: Seen, data: TrainingData) -> TrainingData:
     """Return the data with 1 for what is above the threshold, and else 0."""
     return data if parameters.binarize is None else replace(data, X=(parameters.binarize < data.X).astype(np.float64))
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import labels_themselves
 from pellucid.proofs.distances import distances, is_given, named_metric, power_of
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import draws, is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 MOST_QUERIES = 16
@@ -36,7 +37,7 @@ Metric = tuple[Any, Mapping[str, Any]]
 REFIT = "Fit the model again on these data: what it has stored is something else."
 
 
-def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_k_neighbors(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate; ``fitted`` also has what the model ``found`` for the queries it was asked.
 
     A file holds neither these nor the tree, which is made again when it is loaded.
@@ -55,7 +56,7 @@ def prove_k_neighbors(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     return Certificate("exact", tuple(claims))
 
 
-def stored_targets(fitted: Any) -> Array:
+def stored_targets(fitted: Seen) -> Array:
     """Return the stored targets as they were given: numbers, or labels from their codes; None where a code is wrong."""
     if not hasattr(fitted, "classes_"):
         return np.asarray(fitted._y)
@@ -77,7 +78,7 @@ def stored_claim(stored: Any, given: Any, targets: Array, y: Array) -> Claim:
     return Claim("stored data", "rows that differ from the training data, in features or target", wrong, 0.0, REFIT)
 
 
-def record_claim(fitted: Any, metric: Metric, X: Any) -> Claim:
+def record_claim(fitted: Seen, metric: Metric, X: SparseOrDense) -> Claim:
     """Claim that what the model says about itself is so: its rows, its way to search, its distance."""
     wrong = (
         (fitted.n_samples_fit_ != X.shape[0])
@@ -107,7 +108,7 @@ def tree_unit(X: Array, power: float | None) -> float:
     return 1.0 if is_usual else math.ldexp(1.0, -math.frexp(size)[1])
 
 
-def chosen_queries(X: Any, metric: Metric) -> Any:
+def chosen_queries(X: SparseOrDense, metric: Metric) -> Any:
     """Return a random sample of queries: rows, and where rows can be averaged, points midway between two of them."""
     rng = draws()
     size = max(1, X.shape[0] * X.shape[1])
@@ -119,7 +120,7 @@ def chosen_queries(X: Any, metric: Metric) -> Any:
     return np.vstack([X[rows[: count // 2]], X[rows[count // 2 :]] / 2 + X[partners] / 2])
 
 
-def neighbor_claims(X: Any, queries: Any, metric: Metric, lengths: Array, indices: Array) -> list[Claim]:
+def neighbor_claims(X: SparseOrDense, queries: Any, metric: Metric, lengths: Array, indices: Array) -> list[Claim]:
     """Claim that ``indices`` are the nearest rows of each query, of ties the lower one, with these distances."""
     to_the_bit = power_of(*metric) in (1.0, 2.0, math.inf) and not sparse.issparse(X)
     ranked, full = _brute_force(X, queries, metric)
@@ -194,7 +195,7 @@ def _up_the_tree(leaves: Array, combine: Callable[[Array, Array], Array]) -> Arr
     return np.concatenate(levels)
 
 
-def _brute_force(X: Any, queries: Any, metric: Metric) -> tuple[Array, Array]:
+def _brute_force(X: SparseOrDense, queries: Any, metric: Metric) -> tuple[Array, Array]:
     """Return for each query and row what decides who is nearer, and the distance."""
     (name, params), power = metric, power_of(*metric)
     if is_given(name) or power is None or sparse.issparse(X):

@@ -19,6 +19,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.naive_bayes.class_density import relative_distance
 from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 NUMBERS_AT_ONCE = 1 << 22
@@ -26,7 +27,7 @@ NUMBERS_AT_FIT = 1 << 16
 """A fit looks at columns of no more numbers than this, or at one."""
 
 
-def prove_nearest_centroid(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_nearest_centroid(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the fitted attributes, recomputed column by column and class by class.
 
     Where a fit looks at some columns only, nothing is said of deviations: their unit is a median over all columns.
@@ -68,7 +69,7 @@ class _Shrinking:
     error: Array
     share: Array
 
-    def distances(self, fitted: Any, threshold: float | None, reach: Array) -> list[tuple[str, Array, Array, Array]]:
+    def distances(self, fitted: Seen, threshold: float | None, reach: Array) -> list[tuple[str, Array, Array, Array]]:
         """Return found, right and allowed error of centroids and deviations; without a unit nothing shrinks."""
         away, has_unit, right = self.away, self.unit > 0.0, self.centers
         scaled = np.divide(away, self.unit, out=np.where(away == 0.0, 0.0, np.copysign(np.inf, away)), where=has_unit)

@@ -13,6 +13,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_columns
 from pellucid.proofs.rounding import EPSILON, rounding_unit, sum_error
 from pellucid.proofs.sampling import draws
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData, digest
 
 MOST_ROWS = 200
@@ -39,7 +40,7 @@ REASON = (
 )
 
 
-def prove_mlp(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_mlp(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Recompute objective, gradient and the score that early stopping went by."""
     pieces = parameters.pieces if parameters.activation == "maxout" else 1
     coefs = [np.asarray(W, dtype=np.float64) for W in fitted.coefs_]
@@ -56,7 +57,7 @@ def prove_mlp(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return Certificate("none", tuple(claims), REASON)
 
 
-def _shape_claim(fitted: Any, parameters: Any, data: TrainingData, pieces: int, outputs: int) -> Claim:
+def _shape_claim(fitted: Seen, parameters: Seen, data: TrainingData, pieces: int, outputs: int) -> Claim:
     """Return the claim that the layers fit the parameters, the data and each other."""
     sizes = parameters.hidden_layer_sizes
     hidden = [int(size) for size in (sizes if np.iterable(sizes) else [sizes])]
@@ -74,13 +75,13 @@ def _shape_claim(fitted: Any, parameters: Any, data: TrainingData, pieces: int, 
     return Claim("layers", "1 if the layers do not fit the parameters and the data", 1.0 - is_right, 0.0, REFIT)
 
 
-def _checksum_claim(fitted: Any) -> Claim:
+def _checksum_claim(fitted: Seen) -> Claim:
     is_right = fitted.weights_digest_ == digest((*fitted.coefs_, *fitted.intercepts_))
     statement = "1 if the layers are not those of the checksum that the model carries"
     return Claim("checksum", statement, 1.0 - is_right, 0.0, REFIT)
 
 
-def _possible_outputs(parameters: Any, data: TrainingData, outputs: int) -> set[str]:
+def _possible_outputs(parameters: Seen, data: TrainingData, outputs: int) -> set[str]:
     if not len(data.classes):
         return {"exp"} if parameters.loss == "poisson" else {"identity"}
     several_labels = np.ndim(data.given[1]) == 2 and np.shape(data.given[1])[1] > 1
@@ -113,7 +114,7 @@ class MeasuredLayers:
     Y: Array
     weight: Array
 
-    def claims(self, fitted: Any) -> tuple[Claim, ...]:
+    def claims(self, fitted: Seen) -> tuple[Claim, ...]:
         """Return what the stored numbers claim."""
         found = self.measure()
         about = f"difference to the objective that the model carries, of {len(self.X)} training rows"
@@ -197,7 +198,7 @@ def _norm(gradient: list[tuple[Array, Array]]) -> float:
     return float(np.sqrt(sum(float(np.square(part).sum()) for pair in gradient for part in pair)))
 
 
-def _best_epoch(fitted: Any, network: PlainNetwork, data: TrainingData, Y: Array) -> Claim:
+def _best_epoch(fitted: Seen, network: PlainNetwork, data: TrainingData, Y: Array) -> Claim:
     """Return the claim that the stored layers are those of the epoch with the best score on the rows held out."""
     places = data.places(np.asarray(fitted.validation_rows_))
     X = data.X.tocsr()[places].toarray() if sparse.issparse(data.X) else data.X[places]

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import entr
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.rounding import EPSILON, sum_error
 
@@ -66,11 +66,11 @@ def _counted(values: Array, weight: Any) -> CountedRows:
     return CountedRows(values[counts > 0], counts[counts > 0])
 
 
-def _numbers(X: Any, weight: Any) -> CountedRows:
+def _numbers(X: SparseOrDense, weight: Any) -> CountedRows:
     return _counted(dense(X).astype(np.float64).reshape(len(X)), weight)
 
 
-def certify_fit(density: Any, X: Any, sample_weight: Any = None, prior: Any = None) -> Certificate:
+def certify_fit(density: Any, X: SparseOrDense, sample_weight: Any = None, prior: Any = None) -> Certificate:
     """Return the evidence that ``density`` maximizes the weighted likelihood of ``X``, times the prior if there is one.
 
     The score, the gradient of the log likelihood, is computed anew and must vanish up to rounding; at a probability of
@@ -98,21 +98,21 @@ def certify_fit(density: Any, X: Any, sample_weight: Any = None, prior: Any = No
     return Certificate("none", reason=f"The score of {type(density).__name__} is not known here.")
 
 
-def _bernoulli(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _bernoulli(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     data = _numbers(X, sample_weight)
     ones, zeros = data.values == 1, data.values == 0
     counts = np.array([data.sum(ones), data.sum(zeros)])
     return prove_shares((density.p, 1 - density.p), counts, _two(prior), float(data.sum(~(ones | zeros))))
 
 
-def _binomial(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _binomial(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     data, n = _numbers(X, sample_weight), density.n_trials
     possible = (data.values >= 0) & (data.values <= n) & (data.values == np.round(data.values))
     counts = np.array([data.sum(np.where(possible, k, 0.0)) for k in (data.values, n - data.values)])
     return prove_shares((density.p, 1 - density.p), counts, _two(prior), float(data.sum(~possible)))
 
 
-def _categorical(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _categorical(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     labels = np.asarray(X)
     data = _counted(labels.reshape(len(labels)), sample_weight)
     hits = [data.values == label for label in density.categories]
@@ -120,25 +120,25 @@ def _categorical(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certif
     return prove_shares(density.probabilities, counts, _several(prior), float(data.sum(~known)))
 
 
-def _multinomial(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _multinomial(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     data = _counted(dense(X), sample_weight)
     possible = (data.values >= 0).all(axis=1) & (data.values.sum(axis=1) == density.n_trials)
     counts = data.sum(data.values.astype(np.float64))
     return prove_shares(density.probabilities, counts, _several(prior), float(data.sum(~possible)))
 
 
-def _gaussian(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _gaussian(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     data = _numbers(X, sample_weight)
     column = CountedRows(data.values[:, None], data.weight)
     return prove_gaussian(np.array([density.mean]), np.array([density.variance]), column, prior)
 
 
-def _multivariate(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _multivariate(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     data = _counted(dense(X), sample_weight)
     return prove_gaussian(density.mean, density.covariance, data, prior)
 
 
-def _logistic(density: Any, X: Any, sample_weight: Any, prior: Any) -> Certificate:
+def _logistic(density: Any, X: SparseOrDense, sample_weight: Any, prior: Any) -> Certificate:
     if prior is not None:
         raise TypeError(f"prior must be None for Logistic, which has no conjugate prior, got {type(prior).__name__}.")
     return prove_logistic(density.location, density.scale, _numbers(X, sample_weight))
@@ -186,7 +186,7 @@ def prove_shares(probabilities: Any, counts: Array, pseudo_counts: Any, impossib
 class PriorAsData:
     """What a prior adds: rows at a place, a scatter, and to the number of rows that the scatter is divided by."""
 
-    rows: Any = 0.0
+    rows: SparseOrDense = 0.0
     place: Any = 0.0
     scatter: Any = 0.0
     divisor: float = 0.0

@@ -15,7 +15,6 @@ can be listed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +22,7 @@ from scipy import sparse
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import TINY
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 PAIR_SUM_ERROR = 1e-10
@@ -40,7 +40,7 @@ def _certificate(relative_gap: float, tol: float) -> Certificate:
     )
 
 
-def prove_ranking(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_ranking(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the weights; the queries are those that the model was fitted with."""
     query, weight = _queries(fitted.qid_, data), data.weights
     hinge = parameters.loss == "hinge"
@@ -73,7 +73,7 @@ def _are_weights(w: Array, data: TrainingData) -> bool:
     return w.shape == (data.X.shape[1],) and bool(np.isfinite(w).all())
 
 
-def _is_witness(fitted: Any, data: TrainingData) -> bool:
+def _is_witness(fitted: Seen, data: TrainingData) -> bool:
     """Return whether the model tells a dual point: weights, and a width above 0."""
     smoothed, width = getattr(fitted, "smoothed_coef_", None), getattr(fitted, "smoothing_", np.nan)
     return smoothed is not None and _are_weights(smoothed, data) and bool(np.isfinite(width)) and width > 0.0

@@ -31,7 +31,7 @@ from pellucid.proofs.kernels.matrices import (
     resolved_kernel,
 )
 from pellucid.proofs.rounding import sum_error
-from pellucid.proofs.seen import refusal
+from pellucid.proofs.seen import Seen, refusal
 from pellucid.proofs.svm.proved_machine import ProvedMachine, certificate_of, stored_claims
 from pellucid.proofs.training_data import TrainingData
 
@@ -64,7 +64,7 @@ class ClassPair:
         return np.concatenate([laid[j - 1, self.first], laid[i, self.second]])
 
 
-def prove_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_svc(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst machine."""
     pairs = _pairs(data, parameters)
     fault = _stored_fault(fitted, parameters, data) or _class_fault(fitted, parameters, data, len(pairs))
@@ -93,7 +93,7 @@ def prove_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return certificate_of(machines, parameters.tol, _doubt_about(kernel, data)).with_claims(*claims)
 
 
-def prove_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_svr(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate."""
     fault = _stored_fault(fitted, parameters, data)
     sizes = {fitted.dual_coef_.shape[0], len(fitted.intercept_), len(fitted.intercept_range_), len(fitted.objective_)}
@@ -113,7 +113,7 @@ def prove_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
     return certificate_of([machine], parameters.tol, _doubt_about(kernel, data)).with_claims(*claims)
 
 
-def _slope_claim(fitted: Any, pairs: list[ClassPair], data: TrainingData) -> Claim:
+def _slope_claim(fitted: Seen, pairs: list[ClassPair], data: TrainingData) -> Claim:
     """Return the claim that no slope has a smaller log loss on the held-out scores."""
     scores = fitted.held_out_scores_ if data.kept is None else fitted.held_out_scores_[:, data.kept]
     values = []
@@ -141,7 +141,7 @@ def _steepness(scores: Array, slopes: Array, side: int, target: Array, weight: A
     return max(0.0, -derivative) if slope == 0.0 else abs(derivative) if slope > 0.0 else np.inf
 
 
-def _stored_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+def _stored_fault(fitted: Seen, parameters: Seen, data: TrainingData) -> str:
     """Return what is wrong with the support vectors as rows of the data; empty if nothing is."""
     support, given = fitted.support_, data.given[0]
     if tuple(fitted.shape_fit_) != tuple(given.shape):
@@ -164,7 +164,7 @@ def _stored_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
     return "" if (dense(stored) == dense(data.X[rows])).all() else "not the rows of the data that support_ names"
 
 
-def _class_fault(fitted: Any, parameters: Any, data: TrainingData, n_machines: int) -> str:
+def _class_fault(fitted: Seen, parameters: Seen, data: TrainingData, n_machines: int) -> str:
     """Return what is wrong with the order of the support vectors or with the weights of the classes."""
     n_classes = len(data.classes)
     if len(np.unique(data.y)) != n_classes:
@@ -180,7 +180,7 @@ def _class_fault(fitted: Any, parameters: Any, data: TrainingData, n_machines: i
     return "" if sizes == {n_machines} else "not as many machines as pairs of classes"
 
 
-def _pairs(data: TrainingData, parameters: Any) -> list[ClassPair]:
+def _pairs(data: TrainingData, parameters: Seen) -> list[ClassPair]:
     """Return the machines of all pairs of classes: the first has target +1, but of two classes the second."""
     n_classes = len(data.classes)
     sign = -1.0 if n_classes == 2 else 1.0
@@ -203,14 +203,14 @@ def _has_products(kernel: Any) -> bool:
     return has_given_products(kernel) or (callable(kernel) and not hasattr(kernel, "tile"))
 
 
-def _gamma(parameters: Any, data: TrainingData) -> float:
+def _gamma(parameters: Seen, data: TrainingData) -> float:
     """Return the factor that ``gamma`` means for these data; 0 where the kernel is not one of scikit-learn's names."""
     if _has_products(parameters.kernel) or not isinstance(parameters.kernel, str):
         return 0.0
     return gamma_value(parameters.gamma, data.X, data.weights)
 
 
-def _kernel_and_rows(parameters: Any, data: TrainingData) -> tuple[ProofKernel, Any, Array | None]:
+def _kernel_and_rows(parameters: Seen, data: TrainingData) -> tuple[ProofKernel, Any, Array | None]:
     """Return the kernel and the rows; of a linear one dense rows far from 0 about their mean, and that mean.
 
     As the coefficients of a machine sum to 0, it is the same for rows moved by c, but for its intercept, which takes up

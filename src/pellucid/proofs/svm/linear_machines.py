@@ -20,23 +20,22 @@ the mean row. So :math:`\beta` is moved along the products of its rows with the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
 from pellucid.proofs.classes import class_weights, machine_costs, machine_signs
 from pellucid.proofs.rounding import ROUNDING, TINY
 from pellucid.proofs.rows import in_float64
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_GAP = 1e-6
 """Part of the objective that the gap may be at most, whatever ``tol``."""
 
 
-def prove_linear_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_linear_svc(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst machine, or of the one for all classes.
 
     There is a row ``u`` of weights per machine: the last is the intercept over the ``constant``, unless that is 0.
@@ -58,12 +57,12 @@ def prove_linear_svc(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     return _gap_certificate(gap, violation, parameters)
 
 
-def _constant_of(parameters: Any) -> float:
+def _constant_of(parameters: Seen) -> float:
     """Return the constant feature whose weight the intercept is; 0 without an intercept."""
     return float(parameters.intercept_scaling) if parameters.fit_intercept else 0.0
 
 
-def _gap_certificate(relative_gap: float, violation: float | None, parameters: Any) -> Certificate:
+def _gap_certificate(relative_gap: float, violation: float | None, parameters: Seen) -> Certificate:
     """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box.
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
@@ -78,7 +77,7 @@ def _gap_certificate(relative_gap: float, violation: float | None, parameters: A
 
 
 def _prove_machines(
-    data: TrainingData, weights: Array, dual: Array | None, constant: float, parameters: Any
+    data: TrainingData, weights: Array, dual: Array | None, constant: float, parameters: Seen
 ) -> Certificate:
     X, signs = in_float64(data.X), machine_signs(data.y, len(data.classes))
     costs = machine_costs(signs, parameters.C * data.weights, class_weights(parameters.class_weight, data))
@@ -107,7 +106,7 @@ def _prove_machines(
     return _gap_certificate(worst, float(np.max(violations)) if violations else None, parameters)
 
 
-def _dual_value(alpha: Array, v: Array, cost: Array, parameters: Any) -> float:
+def _dual_value(alpha: Array, v: Array, cost: Array, parameters: Seen) -> float:
     total = float(alpha.sum())
     if parameters.loss == "hinge":
         return total - 0.5 * float(v @ v)
@@ -121,7 +120,7 @@ def _dual_value(alpha: Array, v: Array, cost: Array, parameters: Any) -> float:
 
 
 def _value_in_balance(
-    positive: Array, alpha: Array, up: Array, down: Array, cost: Array, u: Array, parameters: Any
+    positive: Array, alpha: Array, up: Array, down: Array, cost: Array, u: Array, parameters: Seen
 ) -> float:
     """Return the dual objective of another point, whose positive part, of the sum ``up``, is multiplied by a number.
 
@@ -142,11 +141,13 @@ def _box_violation(alpha: Array, cost: Array) -> float:
     return float(np.max(np.maximum(outside, 0.0) / np.where(cost > 0.0, cost, 1.0)))
 
 
-def _combined(X: Any, r: Array, constant: float) -> Array:
+def _combined(X: SparseOrDense, r: Array, constant: float) -> Array:
     return np.append(np.asarray(X.T @ r), constant * r.sum() if constant else 0.0)
 
 
-def _together(X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, constant: float) -> tuple[float, float]:
+def _together(
+    X: SparseOrDense, labels: Array, cost: Array, u: Array, dual: Array | None, constant: float
+) -> tuple[float, float]:
     """Return the relative gap of weights and dual variables, a row of each per class, and how far the dual strays."""
     X = in_float64(X)
     if dual is None or dual.shape != (len(u), len(labels)):
@@ -167,7 +168,7 @@ def _together(X: Any, labels: Array, cost: Array, u: Array, dual: Array | None, 
     return (objective - bound) / max(objective, TINY), float(violation)
 
 
-def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_linear_svr(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the line."""
     X = in_float64(data.X)
     y, cost, constant = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights, _constant_of(parameters)
@@ -193,13 +194,13 @@ def prove_linear_svr(fitted: Any, parameters: Any, data: TrainingData) -> Certif
     return _gap_certificate(float(gap), violation, parameters)
 
 
-def _bound(X: Any, y: Array, beta: Array, conjugate: Array, epsilon: float, constant: float) -> float:
+def _bound(X: SparseOrDense, y: Array, beta: Array, conjugate: Array, epsilon: float, constant: float) -> float:
     """Return the lower bound of the least objective; ``conjugate`` are the factors of the squares of ``beta``."""
     gain = float(beta @ y) - epsilon * float(np.abs(beta).sum()) - float(conjugate @ beta**2)
     return gain - 0.5 * float(np.sum((X.T @ beta) ** 2)) - 0.5 * float(np.square(constant * beta.sum()))
 
 
-def _balanced(X: Any, y: Array, beta: Array, cost: Array, epsilon: float, constant: float) -> Array:
+def _balanced(X: SparseOrDense, y: Array, beta: Array, cost: Array, epsilon: float, constant: float) -> Array:
     """Return the dual point of the squared loss where the bound is largest along the products with the mean row."""
     mean = np.asarray(X.mean(axis=0)).ravel()
     length = float(np.sqrt(mean @ mean + constant**2))
@@ -213,7 +214,7 @@ def _balanced(X: Any, y: Array, beta: Array, cost: Array, epsilon: float, consta
     return beta + float(slope @ direction) / curvature * direction if curvature > 0.0 else beta
 
 
-def _stored_dual(fitted: Any, data: TrainingData) -> Array:
+def _stored_dual(fitted: Seen, data: TrainingData) -> Array:
     """Return the dual variables of the rows that count."""
     beta = np.asarray(getattr(fitted, "dual_coef_", np.empty(0)), dtype=np.float64)
     if beta.shape != (data.n_given,):

@@ -26,6 +26,7 @@ import numpy as np
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import ROUNDING
+from pellucid.proofs.seen import Seen
 
 LARGEST_GAP = 1e-3
 """Part of the objective that the gap may be at most, whatever ``tol``."""
@@ -157,7 +158,7 @@ def certificate_of(machines: Sequence[ProvedMachine], tol: float, doubt: str) ->
     return Certificate("optimal", (Claim("duality gap", above, gap, bound, REMEDY), *claims))
 
 
-def stored_claims(machines: Sequence[ProvedMachine], fitted: Any, largest: float) -> tuple[Claim, ...]:
+def stored_claims(machines: Sequence[ProvedMachine], fitted: Seen, largest: float) -> tuple[Claim, ...]:
     """Return the claims that intercepts, their ranges, objectives, gaps and margins are those of the coefficients.
 
     ``largest`` is the largest product of a row with itself.

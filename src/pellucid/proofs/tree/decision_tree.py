@@ -22,6 +22,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import drawn, draws, is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.proofs.tree.tree_rows import TreeRows, columns_drawn, drawn_seed, growth_rule, tree_rows
@@ -38,7 +39,7 @@ VALIDATED = "Not covered: the errors on the validation rows, by which branches w
 TWICE = "Not covered: what was cut before the last pruning; of the tree it began with, the splits are proved."
 
 
-def prove_decision_tree(fitted: Any, parameters: Any, data: TrainingData, *, replays: bool = True) -> Certificate:
+def prove_decision_tree(fitted: Seen, parameters: Seen, data: TrainingData, *, replays: bool = True) -> Certificate:
     """Return the certificate of a single tree; without replays, of what all nodes must say."""
     structure = structure_claim(fitted.trees_, data.X.shape[1], 1)
     rows = tree_rows(fitted, parameters, data)
@@ -55,7 +56,7 @@ def prove_decision_tree(fitted: Any, parameters: Any, data: TrainingData, *, rep
     return Certificate("replayed", tuple(claims))
 
 
-def _check(fitted: Any, parameters: Any, rows: TreeRows, *, walks: bool = True, ccp_alpha: Any = None) -> TreeCheck:
+def _check(fitted: Seen, parameters: Seen, rows: TreeRows, *, walks: bool = True, ccp_alpha: Any = None) -> TreeCheck:
     """Return the tree with its rows; without walks, what its nodes say of themselves is believed."""
     rule = growth_rule(parameters, len(rows.weight), float(rows.weight.sum()), rows.is_category)
     bag = Bag(np.arange(len(rows.weight)), rows.weight, int(fitted.seed_), rule.min_weight)
@@ -63,7 +64,7 @@ def _check(fitted: Any, parameters: Any, rows: TreeRows, *, walks: bool = True, 
     return TreeCheck.of(TreeArrays.of(fitted.trees_), rows, [bag], rule, price, walks=walks)
 
 
-def record_claim(fitted: Any, parameters: Any, rows: TreeRows, data: TrainingData) -> Claim:
+def record_claim(fitted: Seen, parameters: Seen, rows: TreeRows, data: TrainingData) -> Claim:
     """Claim that labels, categories, columns and seed of the model follow from data and parameters."""
     wrong = 0
     if rows.label_sets:
@@ -132,7 +133,7 @@ def spot_claim(check: TreeCheck, n_nodes: int) -> Claim:
     return replay_claim(check, Chosen(nodes, 0, False), n_nodes, most_columns=1)
 
 
-def prove_pruned_tree(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_pruned_tree(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of a tree that was grown on these data, and may have lost branches since."""
     grown = getattr(fitted, "grown_", None)
     if grown is None:  # nothing was cut
@@ -153,7 +154,7 @@ def prove_pruned_tree(fitted: Any, parameters: Any, data: TrainingData) -> Certi
     return Certificate("replayed", (*found.claims, cuts_claim(fitted.trees_, grown, errors, data)), " ".join(reasons))
 
 
-def _splits_alone(found: Certificate, fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def _splits_alone(found: Certificate, fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate with the splits of inner nodes looked at again: its leaves need not have been leaves."""
     if found.failed:
         return found

@@ -19,6 +19,7 @@ from pellucid.proofs.arrays import Array, column_values
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import TINY, sum_error
 from pellucid.proofs.sampling import drawn, is_fitting, most_wrong
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 NO_SPLIT, NO_CHILD = -2, -1
@@ -35,7 +36,7 @@ ROUNDINGS = 8.0
 """Roundings of a score in units of those of a sum."""
 
 
-def prove_id3(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_id3(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     fault = _tree_fault(fitted.tree_, data.X.shape[1], len(data.classes)) or _category_fault(fitted, parameters, data)
     if fault:
@@ -47,7 +48,7 @@ def prove_id3(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
 
 
 def _replay(
-    tree: Any, rows: list[Array], categories: Sequence[Array], parameters: Any, data: TrainingData, most: int
+    tree: Any, rows: list[Array], categories: Sequence[Array], parameters: Seen, data: TrainingData, most: int
 ) -> Certificate:
     n_nodes, weight, searched = len(tree.feature), data.weights, 0
     n_ways = max(1, most // (1 + _max_depth(tree)))
@@ -124,7 +125,7 @@ def _is_misshapen(tree: Any, node: _ReplayedNode, categories: Sequence[Array]) -
     return j != NO_SPLIT and (j in node.used or tree.n_children[node.number] != (len(categories[j]) or 2))
 
 
-def _is_as_the_rule_says(tree: Any, node: _ReplayedNode, found: _Splits, parameters: Any) -> bool:
+def _is_as_the_rule_says(tree: Any, node: _ReplayedNode, found: _Splits, parameters: Seen) -> bool:
     """Return whether a node is split where it must be, and by the first of the best candidates."""
     j = int(tree.feature[node.number])
     if j == NO_SPLIT:
@@ -139,7 +140,7 @@ def _is_as_the_rule_says(tree: Any, node: _ReplayedNode, found: _Splits, paramet
     return bool(is_best and not np.any(earlier >= np.max(found.score - found.doubt / 2)))
 
 
-def _must_end(node: _ReplayedNode, parameters: Any) -> bool:
+def _must_end(node: _ReplayedNode, parameters: Seen) -> bool:
     is_deep = parameters.max_depth is not None and node.depth >= parameters.max_depth
     is_small = parameters.min_samples_split > 2 and not _reaches(node.value.sum(), parameters.min_samples_split)
     return len(node.rows) == 0 or int(np.sum(node.value > 0)) < 2 or is_deep or is_small
@@ -156,7 +157,7 @@ class _Splits:
 
 
 def _all_splits(
-    node: _ReplayedNode, rows: list[Array], categories: Sequence[Array], parameters: Any, y: Array, weight: Array
+    node: _ReplayedNode, rows: list[Array], categories: Sequence[Array], parameters: Seen, y: Array, weight: Array
 ) -> _Splits:
     """Return every split that the rule may choose from, in the order in which it prefers equals."""
     labels, counted, n_classes = y[node.rows], weight[node.rows], len(node.value)
@@ -190,7 +191,7 @@ def _cuts(values: Array, labels: Array, weight: Array, value: Array) -> tuple[Ar
     return halves, np.stack([below, np.maximum(value - below, 0.0)], axis=1)
 
 
-def _have_enough(tables: Array, parameters: Any) -> Array:
+def _have_enough(tables: Array, parameters: Seen) -> Array:
     """Return whether at least two branches of each split hold rows, and enough of them."""
     branches = tables.sum(axis=2)
     is_large = branches > 0
@@ -199,7 +200,7 @@ def _have_enough(tables: Array, parameters: Any) -> Array:
     return np.asarray(is_large.sum(axis=1) >= 2)
 
 
-def _scores(tables: Array, node: _ReplayedNode, parameters: Any) -> tuple[Array, Array]:
+def _scores(tables: Array, node: _ReplayedNode, parameters: Seen) -> tuple[Array, Array]:
     """Return how much each split lowers the impurity, and by how much rounding may have changed that."""
     impurity, branches = IMPURITIES[parameters.criterion], tables.sum(axis=2)
     gain = impurity(node.value) - (branches * impurity(tables)).sum(axis=1) / node.value.sum()
@@ -277,7 +278,7 @@ def _is_numeric(wanted: Any, column: Array, names: tuple[Any, ...]) -> bool:
     return any(name in wanted for name in names)
 
 
-def _category_fault(fitted: Any, parameters: Any, data: TrainingData) -> str:
+def _category_fault(fitted: Seen, parameters: Seen, data: TrainingData) -> str:
     """Return in words what is wrong with the stored categories; nothing if they are those of the columns."""
     if len(fitted.categories_) != data.X.shape[1]:
         return "there are categories for another number of columns"

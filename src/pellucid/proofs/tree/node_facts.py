@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.tree.tree_rows import NodeTarget
 from pellucid.proofs.tree.trees import TreeArrays, by_columns, walk
 
@@ -54,7 +54,7 @@ def stored_facts(tree: TreeArrays) -> NodeFacts:
 
 
 def node_facts(
-    trees: TreeArrays, X: Any, target: NodeTarget, rows: Array, node: Array, weight: Array, criterion: str
+    trees: TreeArrays, X: SparseOrDense, target: NodeTarget, rows: Array, node: Array, weight: Array, criterion: str
 ) -> NodeFacts:
     """Return what each node of trees without faults must say about the rows that reach it, from the roots on."""
     facts, columns = NodeFacts.nothing(trees.n_nodes, (target.n_outputs, target.n_values)), by_columns(X)

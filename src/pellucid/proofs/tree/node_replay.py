@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array, dense
+from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.tree.split_scores import CutScores, NodeScores
@@ -35,7 +35,7 @@ TWO_SUMS = 4.0
 class Nodes:
     """The rows of b nodes side by side, and what these depend on above them."""
 
-    X: Any
+    X: SparseOrDense
     """The whole table, NaN for missing."""
     rows: Array
     """(b, L) places in the table; a node with fewer rows is filled up with its first one."""
@@ -55,7 +55,7 @@ class Nodes:
 
     @classmethod
     def of(
-        cls, X: Any, target: NodeTarget, rows: Sequence[Array], weight: Sequence[Array], rules: GrowthRule,
+        cls, X: SparseOrDense, target: NodeTarget, rows: Sequence[Array], weight: Sequence[Array], rules: GrowthRule,
         *, min_weight: Any = 0.0, keys: Any = 0, lower: Any = -math.inf, upper: Any = math.inf,
     ) -> Nodes:  # fmt: skip
         """Put nodes with these rows side by side; what is said once is so for all of them."""

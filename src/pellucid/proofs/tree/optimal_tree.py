@@ -20,6 +20,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import draws, is_fitting
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.trees import NO_CATEGORIES, WORD, TreeArrays, fault_of_trees, places_at
 
@@ -36,7 +37,7 @@ class TooMuchWorkError(Exception):
     """The proof of the lower bound would take too long."""
 
 
-def prove_optimal_tree(fitted: Any, parameters: Any, data: TrainingData) -> Certificate:
+def prove_optimal_tree(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
     names = getattr(fitted, "feature_names_in_", None)
     columns = split_columns(data, parameters, None if names is None else names.tolist())
@@ -75,7 +76,7 @@ class SplitColumns:
         return np.asarray(self.codes[rows, j] == split if self.is_category[j] else self.codes[rows, j] <= split)
 
 
-def split_columns(data: TrainingData, parameters: Any, names: list[str] | None) -> SplitColumns:
+def split_columns(data: TrainingData, parameters: Seen, names: list[str] | None) -> SplitColumns:
     """Return the splits that follow from data and parameters.
 
     Thresholds lie half way between neighboring values. If there are more than ``max_thresholds`` in a column, those
@@ -113,7 +114,7 @@ TOO_LARGE = (
 
 
 def _claims_of_the_tree(
-    fitted: Any, parameters: Any, data: TrainingData, columns: SplitColumns
+    fitted: Seen, parameters: Seen, data: TrainingData, columns: SplitColumns
 ) -> tuple[tuple[Claim, ...], float]:
     """Return the claims about the stored tree and its cost, and how far rounding may move a cost, as a share."""
     bound = 16 * sum_error(len(data.y))
@@ -134,7 +135,7 @@ def _claims_of_the_tree(
     ), bound
 
 
-def _fault(tree: Any, parameters: Any, data: TrainingData, columns: SplitColumns) -> str:
+def _fault(tree: Any, parameters: Seen, data: TrainingData, columns: SplitColumns) -> str:
     """Return in words what is wrong with the stored tree, nothing if it is one that the search may return."""
     fault = fault_of_trees(tree, data.X.shape[1])
     if fault or len(tree.starts) != 2:

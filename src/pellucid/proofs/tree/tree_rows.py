@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
+from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 from pellucid.proofs.tree.trees import TreeArrays
 
@@ -55,7 +56,7 @@ class NodeTarget:
 class TreeRows:
     """Rows with their targets; their weights, which are those of the data times those of their classes."""
 
-    X: Any
+    X: SparseOrDense
     target: NodeTarget
     weight: Array
     row_weight: Array
@@ -90,7 +91,7 @@ def number_target(y: Array) -> NodeTarget:
     return NodeTarget(np.empty((len(columns), 0), dtype=np.int64), columns, ())
 
 
-def tree_rows(fitted: Any, parameters: Any, data: TrainingData) -> TreeRows:
+def tree_rows(fitted: Seen, parameters: Seen, data: TrainingData) -> TreeRows:
     """Return the rows of a tree or forest as its parameters read them; those of a class of weight 0 are gone."""
     n, given = data.X.shape[0], data.given
     kept = slice(None) if data.kept is None else data.kept
@@ -162,7 +163,7 @@ class GrowthRule:
     is_category: Array
 
 
-def growth_rule(parameters: Any, n_rows: int, weight: float, is_category: Array) -> GrowthRule:
+def growth_rule(parameters: Seen, n_rows: int, weight: float, is_category: Array) -> GrowthRule:
     """Return the rule for so many rows of this weight together."""
     p, monotone = len(is_category), getattr(parameters, "monotonic_cst", None)
     min_leaf, min_split = (

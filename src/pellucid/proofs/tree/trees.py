@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from pellucid.proofs.arrays import Array
+from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.sampling import draws
 
 LEAF, NO_FEATURE, NO_THRESHOLD, NO_CATEGORIES = -1, -2, -2.0, -1
@@ -178,7 +178,7 @@ def goes_left(trees: TreeArrays, columns: Any, rows: Array, node: Array) -> Arra
     return left
 
 
-def by_columns(X: Any) -> Any:
+def by_columns(X: SparseOrDense) -> Any:
     """Return rows in a form whose columns are quickly read."""
     return X.tocsc() if sparse.issparse(X) else X
 
@@ -201,7 +201,7 @@ def walk(
             which, node = which[on], node[on]
 
 
-def leaves_of(trees: TreeArrays, X: Any, t: int = 0) -> Array:
+def leaves_of(trees: TreeArrays, X: SparseOrDense, t: int = 0) -> Array:
     """Return the leaf that each row comes to in a tree, as a place in the arrays."""
     leaves = np.full(X.shape[0], trees.starts[t], dtype=np.int64)
     for which, node in walk(trees, by_columns(X), np.arange(X.shape[0]), leaves.copy()):

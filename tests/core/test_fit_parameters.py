@@ -97,6 +97,6 @@ def test_every_default_is_what_its_card_allows():  # fits do not look at one aga
 
 def test_a_parameter_without_a_default_is_looked_at_whatever_it_is():
     kind = type("Kind", (), {"__init__": lambda self, depth: setattr(self, "depth", depth)})
-    card = MethodCard(kind, (), lambda *_: None, {"depth": Whole(low=1)}, {}, InputRules())
+    card = MethodCard(kind, (), {"depth": Whole(low=1)}, {}, InputRules())
     with pytest.raises(TypeError, match="depth must be"):
         card.check_parameters(kind(None))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pellucid.app.bake_off import bake_off, procedure
+from pellucid.app.bake_off import bake_off, findings
 from pellucid.app.bake_off.closing import (
     SHUFFLES,
     plan_explaining,
@@ -88,6 +88,6 @@ def test_importances_of_a_bake_off_are_found_as_planned(monkeypatch):
         seen.update(options)
         return importances(*arguments, **options)
 
-    monkeypatch.setattr(procedure, "importances", watched)
+    monkeypatch.setattr(findings, "importances", watched)
     bake_off(numeric_table(), "price", only=["ridge"], folds=2)
     assert (seen["most_rows"], seen["repeats"]) == SHUFFLES[0]

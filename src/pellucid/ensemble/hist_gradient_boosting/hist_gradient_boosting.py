@@ -185,7 +185,8 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
 
     def predict_proba(self, X: Data) -> Array:
         """Return the probability of each class, of shape (n_samples, n_classes)."""
-        return self._boosting_loss.predicted(self._raw(X))
+        raw = self._raw(X)
+        return self._boosting_loss.predicted(raw)
 
     def decision_function(self, X: Data) -> Array:
         """Return the score of the second class, of shape (n_samples,), or of each class if there are more."""
@@ -365,7 +366,8 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
 
     def predict(self, X: Data) -> Array:
         """Return the predicted number of each row."""
-        return self._boosting_loss.predicted(self._raw(X))
+        raw = self._raw(X)
+        return self._boosting_loss.predicted(raw)
 
     def staged_predict(self, X: Data) -> Iterator[Array]:
         """Yield the predictions after each round."""

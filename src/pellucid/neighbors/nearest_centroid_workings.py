@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sympy import Abs, Expr, Max, Rational, log, sign, sqrt, zeros
 
@@ -11,13 +11,18 @@ from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
+    Label,
+    class_column,
     exact_features,
     exact_number,
     exact_parameter,
     read_labels,
     sorted_classes,
 )
-from pellucid.show.notation import Script, fenced, math, matrix, over, root, typed
+from pellucid.show.notation import Script, fenced, math, matrix, over, root
+
+if TYPE_CHECKING:
+    from pellucid.neighbors.nearest_centroid import NearestCentroid
 
 Numbers = list[Any]
 
@@ -27,17 +32,17 @@ class LabeledRows:
     """The rows, the label of each, the classes in order, and the prior of each."""
 
     data: ExactData
-    labels: list[Any]
-    classes: list[Any]
+    labels: list[Label]
+    classes: list[Label]
     priors: list[Rational]
 
-    def columns(self, label: Any) -> list[Numbers]:
+    def columns(self, label: Label) -> list[Numbers]:
         """Return the values of each column in the rows of a class."""
         rows = [i for i, own in enumerate(self.labels) if own == label]
         return [[self.data.X[i, j] for i in rows] for j in range(self.data.n_features)]
 
 
-def nearest_centroid_workings(estimator: Any, X: Data, y: Data) -> Document:
+def nearest_centroid_workings(estimator: NearestCentroid, X: Data, y: Data) -> Document:
     """Show the centroids, how they shrink if they do, and the decision about every row."""
     rows, is_mean = _read(estimator, X, y), estimator.metric == "euclidean"
     middle = _mean if is_mean else _median
@@ -58,7 +63,7 @@ def nearest_centroid_workings(estimator: Any, X: Data, y: Data) -> Document:
     return Document("The nearest centroid", _opening(rows, is_mean), tuple(steps), answer)
 
 
-def _read(estimator: Any, X: Data, y: Data) -> LabeledRows:
+def _read(estimator: NearestCentroid, X: Data, y: Data) -> LabeledRows:
     features, names, rounded = exact_features(X)
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
@@ -114,12 +119,9 @@ def _overall(rows: LabeledRows) -> Numbers:
 
 
 def _opening(rows: LabeledRows, is_mean: bool) -> tuple[Block, ...]:
-    data = rows.data
-    head = [math("i"), *(data.symbol("x", j) for j in range(data.n_features)), "class"]
-    lines = [[math(i + 1), *map(typed, data.X.row(i)), str(label)] for i, label in enumerate(rows.labels)]
     what = "mean" if is_mean else "median"
     words = f"Each class is represented by its centroid, the {what} of its rows. A row goes to the nearest one."
-    return sentence(words), table(head, lines, caption="The data"), *data.notes()
+    return sentence(words), *rows.data.opening(class_column(rows.labels))
 
 
 def _centers_step(rows: LabeledRows, centers: list[Numbers], is_mean: bool) -> Step:

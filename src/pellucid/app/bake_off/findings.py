@@ -77,9 +77,9 @@ def explain(
 ) -> Explanation:
     """Return what ``model``, fitted to every row, consists of, and what ``learned``, which was judged, does."""
     learning, is_classification = table.vault.learning, table.target.is_classification
-    weights = or_failure(lambda: coefficients(model, table.columns))
-    leaks = or_failure(lambda: find_leaks(*learning, is_classification=is_classification, seed=plan.seed))
-    relations = or_failure(lambda: [] if is_classification else find_relations(*learning, seed=plan.seed))
+    weights = _or_failure(lambda: coefficients(model, table.columns))
+    leaks = _or_failure(lambda: find_leaks(*learning, is_classification=is_classification, seed=plan.seed))
+    relations = _or_failure(lambda: [] if is_classification else find_relations(*learning, seed=plan.seed))
     end, size = _writing_seconds(table, budget), plan_explaining(chosen, len(table.columns.kinds), budget.seconds)
 
     def shuffle() -> list[Importance]:
@@ -169,10 +169,10 @@ def _in_time(budget: Budget, work: Callable[[], Result], end_seconds: float) -> 
         found, cut_by = budget.attempt(work, budget.seconds_left() - end_seconds)
         return found if found is not None else EXCUSES[cut_by]
 
-    return or_failure(attempt)
+    return _or_failure(attempt)
 
 
-def or_failure(work: Callable[[], Result]) -> Result | str:
+def _or_failure(work: Callable[[], Result]) -> Result | str:
     """Return what the work returns, or how it failed."""
     try:
         return work()

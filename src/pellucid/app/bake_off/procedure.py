@@ -235,7 +235,7 @@ def _bake_off(
     tell("the learning curve")
     curve = learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
     found, intercept = ([], None) if isinstance(why.weights, str) else why.weights
-    facts = (chosen, scores, judgement, _or_none(why.leaks), table.target, table.columns, learned)
+    facts = (chosen, scores, judgement, _or_empty(why.leaks), table.target, table.columns, learned)
     return BakeOffResult(
         model=whole,
         table=frame,
@@ -251,12 +251,12 @@ def _bake_off(
         importances=why.importances,
         coefficients=without_steps(found),
         intercept=intercept,
-        effects=_or_none(why.curves),
+        effects=_or_empty(why.curves),
         story=why.story,
         cautions=(
             *not_done,
             *cautions_on_failures(untried, {**why.parts(), "proof": verified, "learning curve": curve}),
-            *cautions_on_result(*facts, _or_none(why.relations)),
+            *cautions_on_result(*facts, _or_empty(why.relations)),
             *table.notes,
             *fitted.warned,
             *so_far.cautions(),
@@ -271,7 +271,7 @@ def _bake_off(
     )
 
 
-def _or_none(found: list[Item] | str) -> list[Item]:
+def _or_empty(found: list[Item] | str) -> list[Item]:
     """Return a list that was asked for, an empty one where it is missing."""
     return [] if isinstance(found, str) else found
 

@@ -61,35 +61,38 @@ class SquaredError(BoostingLoss):
         return np.array([np.average(y, weights=weight)])
 
 
-@dataclass(frozen=True)
-class Pinball(BoostingLoss):
-    """The loss whose minimum is a quantile."""
+class _ByQuantile(BoostingLoss):
+    """A loss made of two lines, whose minimum is a quantile."""
 
     level: float
-
-    number, is_curved, power = 2, False, 1
-
-    def of_rows(self, y: Array, raw: Array) -> Array:
-        """Return the loss of each row."""
-        return np.where(y >= raw[0], self.level * (y - raw[0]), (1.0 - self.level) * (raw[0] - y))
+    is_curved, power = False, 1
 
     def best_constant(self, y: Array, weight: Array) -> Array:
         """Return the quantile."""
         return np.array([weighted_quantile(y, weight, self.level)])
 
 
-class AbsoluteError(BoostingLoss):
+@dataclass(frozen=True)
+class Pinball(_ByQuantile):
+    """The loss of any quantile."""
+
+    level: float
+
+    number = 2
+
+    def of_rows(self, y: Array, raw: Array) -> Array:
+        """Return the loss of each row."""
+        return np.where(y >= raw[0], self.level * (y - raw[0]), (1.0 - self.level) * (raw[0] - y))
+
+
+class AbsoluteError(_ByQuantile):
     """The absolute error: twice the pinball loss of the median."""
 
-    number, is_curved, power, level = 1, False, 1, 0.5
+    number, level = 1, 0.5
 
     def of_rows(self, y: Array, raw: Array) -> Array:
         """Return the loss of each row."""
         return AbsoluteLoss().of(y, raw[0])
-
-    def best_constant(self, y: Array, weight: Array) -> Array:
-        """Return the median."""
-        return np.array([weighted_quantile(y, weight, self.level)])
 
 
 class _Positive(BoostingLoss):

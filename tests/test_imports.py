@@ -106,6 +106,7 @@ CERTIFIERS = {
     "pellucid.probability.estimation": "estimates; it also stops by the decrement that its proof measures",
     "pellucid.cluster.exhaustive": "the best of all partitions, counted again",
     "pellucid.neural_network.robustness.certified_radius": "a radius is what is proved: its search asks the proof",
+    "pellucid.vision.restoration.restoring": "the verb ``restore``, which proves its answer",
 }
 """What attaches a proof to an answer where there is no estimator, as a card does where there is one."""
 

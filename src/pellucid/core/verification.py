@@ -42,6 +42,7 @@ PROVERS = {
     "pellucid.optimize.problem": "pellucid.optimize.certifying:certify",
     "pellucid.optimize.constrained.": "pellucid.optimize.constrained:kkt_certificate",
     "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
+    "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",
 }
 """Where something that is no estimator is defined -> the function that proves what is said of it."""
 

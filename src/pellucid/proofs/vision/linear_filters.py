@@ -17,7 +17,7 @@ from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.seen import Seen
-from pellucid.proofs.vision.measurement import Measurement
+from pellucid.proofs.vision.measurement import Measurement, mirrored
 
 SOLVED = 1e-9
 """Residual of the equations, relative to their right-hand side, that counts as solved."""
@@ -207,4 +207,21 @@ def _largest(*images: Array) -> float:
     return max(float(np.abs(image).max()) for image in images)
 
 
-PROVES = {"Tikhonov": prove_tikhonov, "Wiener": prove_wiener}
+def prove_bicubic(fitted: Seen, _parameters: Seen, data: Measurement) -> Certificate:
+    """Prove that each pixel is the mean of its neighbors, weighted by the cubic of its distances from them."""
+    scale, planes = data.operator.parts["scale"], []
+    for n in data.y.shape:
+        weights = np.zeros((n * scale, n))
+        for i in range(n * scale):
+            center = (i + 0.5) / scale - 0.5
+            reached = math.floor(center) + np.arange(-1, 3)
+            t = np.abs(reached - center)
+            cubic = np.where(t <= 1, 1.5 * t**3 - 2.5 * t**2 + 1, -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2)
+            np.add.at(weights[i], mirrored(reached, n), cubic)
+        planes.append(weights)
+    worst = float(np.max(np.abs(planes[0] @ data.y @ planes[1].T - fitted.image)))
+    statement = "largest difference from the weighted means"
+    return Certificate("exact", (Claim("interpolation", statement, worst, CLOSE * _largest(data.y)),))
+
+
+PROVES = {"Bicubic": prove_bicubic, "Tikhonov": prove_tikhonov, "Wiener": prove_wiener}

@@ -8,11 +8,13 @@ ON_TORCH: tuple[str, ...] = ()
 """Names that need PyTorch."""
 
 __all__ = [
+    "Bicubic",
     "Blur",
     "BlurDecimate",
     "Downscale",
     "Identity",
     "Mask",
+    "PlugAndPlay",
     "Restoration",
     "Tikhonov",
     "Wiener",
@@ -29,10 +31,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
     from pellucid.vision.restoration.noise_level import estimate_sigma
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
+    from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
 
 __getattr__ = name_finder(__name__)

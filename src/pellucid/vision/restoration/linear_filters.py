@@ -265,13 +265,9 @@ def _as_periodic(y: Array, operator: Operator) -> tuple[Array, Operator, tuple[s
     whole = (slice(None), slice(None))
     if not isinstance(operator, Blur) or operator.spectrum((y.shape[0], y.shape[1])) is not None:
         return y, operator, whole
-    wide = [2 * (k // 2) + k for k in operator.kernel.shape]
     rows, columns = operator.kernel.shape
-    is_valid = operator.border == "valid"
-    continued = y
-    for axis in (0, 1):
-        continued = _continued(continued, axis, wide[axis])
-    if not is_valid:
+    continued = closed_to_a_period(y, (rows, columns))
+    if operator.border != "valid":
         inner = (slice(0, y.shape[0]), slice(0, y.shape[1]))
         return continued, Blur(operator.kernel, "periodic"), inner
     # a valid blur starts at the pixel (size - 1 - middle) of the image sought: the pixels before it are at the end
@@ -279,6 +275,13 @@ def _as_periodic(y: Array, operator: Operator) -> tuple[Array, Operator, tuple[s
     moved = np.roll(continued, before, axis=(0, 1))
     inner = (slice(0, y.shape[0] + rows - 1), slice(0, y.shape[1] + columns - 1))
     return moved, Blur(operator.kernel, "periodic"), inner
+
+
+def closed_to_a_period(image: Array, size: tuple[int, int]) -> Array:
+    """Return an image with twice as many rows and columns more as a kernel has, leading from its last to its first."""
+    for axis in (0, 1):
+        image = _continued(image, axis, 2 * (size[axis] // 2) + size[axis])
+    return image
 
 
 def _continued(image: Array, axis: int, n: int) -> Array:

@@ -84,7 +84,8 @@ def restore(
     sigma : float, default=None
         Standard deviation of the white noise, in units of the image; None estimates it.
     method : RestorationMethod, default=None
-        How to restore, as a value such as ``TotalVariation()``; None takes the first that can invert the operator.
+        How to restore, as a value such as ``TotalVariation()``; None takes the one that restores best: a
+        network where PyTorch is installed, BM3D where not.
     peak : float, default=None
         Largest gray value. By default that of the dtype; for floats 1 if none is above 2, and 255 above.
     estimate_psnr : bool, default=True
@@ -108,7 +109,10 @@ def restore(
     operator = Identity() if operator is None else operator
     if not isinstance(operator, Operator):
         raise TypeError(f"operator must be Identity(), Mask, Blur, BlurDecimate or Downscale, got {operator!r}.")
-    method = usual_method(operator) if method is None else method
+    if method is None:
+        from pellucid.vision.restoration.choosing import usual_method  # it restores, too
+
+        method = usual_method(operator)
     if not isinstance(method, RestorationMethod):
         raise TypeError(f"method must be a value such as TotalVariation(), got {method!r}. Add the brackets.")
     if operator.name not in method.takes:
@@ -120,7 +124,7 @@ def restore(
     y = _checked_planes(image, operator, method.color)
     was_estimated = sigma is None
     if sigma is None:
-        sigma = _guessed_sigma(image, operator)
+        sigma = noise_of(image, operator)
     check_nonnegative(sigma=sigma, hint="It is the noise's standard deviation, in units of the image.")
     sigma = float(sigma)
 
@@ -194,13 +198,6 @@ def verify_restoration(found: Restoration, image: Data, *, random_state: RandomS
         return certificate.with_claims(prove_estimated_error(found.psnr, again, found.peak))
 
 
-def usual_method(operator: Operator) -> RestorationMethod:
-    """Return what to take where nothing is said."""
-    from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
-
-    return Wiener() if operator.name in Wiener.takes else Tikhonov()
-
-
 def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     """Return what was measured as planes; missing pixels read 0, whatever stood there."""
     y = as_planes(image, color)
@@ -218,8 +215,8 @@ def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     return y
 
 
-def _guessed_sigma(image: Data, operator: Operator) -> float:
-    """Return the noise of an image; where pixels are missing, of its largest part without a gap in rows or columns."""
+def noise_of(image: Data, operator: Operator) -> float:
+    """Return the standard deviation of the noise of an image; where pixels are missing, of the rows that are whole."""
     if not isinstance(operator, Mask):
         return estimate_sigma(image)
     seen = ~operator.missing

@@ -19,18 +19,28 @@ __all__ = [
     "Tikhonov",
     "Wiener",
     "bicubic_resize",
+    "compare_methods",
     "deblur",
     "denoise",
+    "estimate_kernel",
     "estimate_sigma",
     "inpaint",
     "mse",
     "psnr",
     "restore",
+    "show_omp",
+    "show_psnr",
+    "show_soft_threshold",
+    "show_sure",
+    "show_total_variation",
+    "show_wiener",
     "ssim",
     "upscale",
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.restoration.blind import estimate_kernel
+    from pellucid.vision.restoration.choosing import compare_methods
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
@@ -38,6 +48,10 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
+    from pellucid.vision.restoration.workings.matching_pursuit_workings import show_omp
+    from pellucid.vision.restoration.workings.threshold_workings import show_psnr, show_soft_threshold, show_sure
+    from pellucid.vision.restoration.workings.total_variation_workings import show_total_variation
+    from pellucid.vision.restoration.workings.wiener_workings import show_wiener
 
 __getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, ON_TORCH)

@@ -49,7 +49,7 @@ class KernelEstimate:
     trace: Trace
 
 
-def estimate_kernel(image: Data, size: int, *, edges: float = 4e-3, ridge: float = 2.0) -> KernelEstimate:
+def estimate_kernel(image: Data, size: int, *, edges: float = 1e-2, ridge: float = 10.0) -> KernelEstimate:
     """Return the kernel, of at most ``size`` pixels a side, by which an image seems to be blurred.
 
     Parameters
@@ -58,9 +58,9 @@ def estimate_kernel(image: Data, size: int, *, edges: float = 4e-3, ridge: float
         The blurred image.
     size : int
         Odd, at least 3; larger than the blur, and smaller than the image.
-    edges : float, default=4e-3
+    edges : float, default=1e-2
         What an edge costs in the cartoon, for gray values from 0 to 1.
-    ridge : float, default=2.0
+    ridge : float, default=10.0
         The weight of the kernel's squares.
     """
     check_whole(3, size=size)

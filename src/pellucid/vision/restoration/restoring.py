@@ -161,14 +161,29 @@ def denoise(
 
 def deblur(
     image: Data,
-    kernel: Data,
+    kernel: Data = None,
     sigma: float | None = None,
     method: RestorationMethod | None = None,
     *,
-    border: str = "reflect",
+    border: str = "valid",
+    size: int | None = None,
     **options: Any,
 ) -> Restoration:
-    """Return an image without a blur by this kernel; options are those of :func:`restore`."""
+    """Return an image without a blur; other options are those of :func:`restore`.
+
+    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`); the certificate is
+    about the image given that kernel. With the border "valid" nothing is assumed about what lies beyond the image, and
+    the result is larger than it by the size of the kernel less one.
+    """
+    if (kernel is None) == (size is None):
+        raise ValueError(
+            f"kernel or size must be given, and not both, got kernel={'None' if kernel is None else 'one'} and "
+            f"size={size!r}. Without the kernel, say how large it may be: size=25."
+        )
+    if size is not None:
+        from pellucid.vision.restoration.blind import estimate_kernel  # few need it
+
+        kernel = estimate_kernel(image, size).kernel
     return restore(image, Blur(kernel, border), sigma, method, **options)
 
 

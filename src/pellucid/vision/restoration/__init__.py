@@ -8,12 +8,14 @@ ON_TORCH: tuple[str, ...] = ()
 """Names that need PyTorch."""
 
 __all__ = [
+    "BM3D",
     "Bicubic",
     "Blur",
     "BlurDecimate",
     "Downscale",
     "Identity",
     "Mask",
+    "NonLocalMeans",
     "PlugAndPlay",
     "Restoration",
     "Tikhonov",
@@ -40,11 +42,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from pellucid.vision.restoration.blind import estimate_kernel
+    from pellucid.vision.restoration.bm3d.bm3d import BM3D
     from pellucid.vision.restoration.choosing import compare_methods
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
     from pellucid.vision.restoration.noise_level import estimate_sigma
+    from pellucid.vision.restoration.non_local_means.non_local_means import NonLocalMeans
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale

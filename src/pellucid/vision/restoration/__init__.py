@@ -15,6 +15,7 @@ __all__ = [
     "Mask",
     "Restoration",
     "Tikhonov",
+    "TotalVariation",
     "Wiener",
     "bicubic_resize",
     "deblur",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.noise_level import estimate_sigma
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
+    from pellucid.vision.restoration.total_variation.total_variation import TotalVariation
 
 __getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, ON_TORCH)

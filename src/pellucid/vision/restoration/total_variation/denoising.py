@@ -73,10 +73,13 @@ class DualField:
         k = self.n_steps + 1 + np.arange(taken)
         momenta = ((k - 1) / (k + DAMPING)).astype(dtype)
         fixed = (momenta, dtype(self.step), self.isotropic, *self._spare)
-        run_blocks(
-            lambda block: advance(self.y, self.p, self._before, block.start, block.stop, *fixed),
-            split_evenly(rows, max(thread_count(), ceil(rows / ROWS_AT_ONCE))),
-        )
+
+        def advance_rows(block: slice) -> None:
+            height, n = block.stop - block.start + 2 * taken, self.y.shape[1]
+            room = np.empty((2, 2, height, n), dtype), np.zeros((9, n), dtype)
+            advance(self.y, self.p, self._before, block.start, block.stop, *fixed, *room[0], room[1])
+
+        run_blocks(advance_rows, split_evenly(rows, max(thread_count(), ceil(rows / ROWS_AT_ONCE))))
         self.p, self._before, self._spare = *self._spare, [self.p, self._before]
         self.n_steps += taken
 

@@ -10,11 +10,11 @@ ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
 
 
 @lean_in_any_order
-def extrapolated_row(y, p, old, above, q, x, i, momentum):
+def extrapolated_row(data, p, old, i, above, q, x, momentum):
     """Write row i of q = p + momentum (p - old), and of x = y - D'q; ``above`` is q of the row before."""
-    n = y.shape[1]
+    n = x.size
     vertical, horizontal, upper = q[0], q[1], above[0]
-    p0, p1, old0, old1, data = p[0, i], p[1, i], old[0, i], old[1, i], y[i]
+    p0, p1, old0, old1 = p[0, i], p[1, i], old[0, i], old[1, i]
     for j in range(n):
         vertical[j] = p0[j] + momentum * (p0[j] - old0[j])
     for j in range(n):
@@ -56,36 +56,46 @@ def projected_row(out, i, q, x, below, step, isotropic, scale):
             p1[j] = min(max(horizontal[j], -one), one)
 
 
-@kept(fastmath=ANY_ORDER)
-def advance(y, p, old, first, last, momenta, step, isotropic, p_out, old_out):
+@lean
+def copied_rows(source, first, last, target, start):
+    """Copy rows ``first`` to ``last`` of both parts of a field to rows from ``start`` on."""
+    for part in range(2):
+        for i in range(first, last):
+            row, copy = source[part, i], target[part, start + i - first]
+            for j in range(row.size):
+                copy[j] = row[j]
+
+
+@kept(fastmath=ANY_ORDER, _nrt=False)
+def advance(y, p, old, first, last, momenta, step, isotropic, p_out, old_out, p_here, old_here, rows):
     """Write rows ``first`` to ``last`` of the dual field after ``momenta.size`` steps, and of the one a step before.
 
     A row after k steps depends on k rows above and below it, so that the rows of a margin are computed as well, fewer
-    by one at each step: blocks need not wait for each other. O(rows n) per step.
+    by one at each step: blocks need not wait for each other. ``p_here``, ``old_here`` and ``rows`` are room for what
+    is computed, the last of 9 rows of zeros. O(rows n) per step.
     """
-    n_rows, n = y.shape
-    n_steps = momenta.size
+    n_rows, n_steps = y.shape[0], momenta.size
     top, bottom = max(0, first - n_steps), min(n_rows, last + n_steps)
-    p_here, old_here = p[:, top:bottom].copy(), old[:, top:bottom].copy()
-    y_here = y[top:bottom].copy()
-    rows, x = np.zeros((2, 2, n), y.dtype), np.empty((2, n), y.dtype)
-    nothing, scale = np.zeros((2, n), y.dtype), np.empty(n, y.dtype)
+    copied_rows(p, top, bottom, p_here, 0)
+    copied_rows(old, top, bottom, old_here, 0)
+    q, x, nothing, scale = (rows[0:2], rows[2:4]), (rows[4], rows[5]), rows[6:8], rows[8]
     for k in range(n_steps):
         start = 0 if top == 0 else k
         stop = bottom - top if bottom == n_rows else bottom - top - k
         momentum = momenta[k]
         # the row above the margin is unknown: what it spoils moves down one row a step, and never arrives
-        extrapolated_row(y_here, p_here, old_here, nothing, rows[start & 1], x[start & 1], start, momentum)
+        odd = start & 1
+        extrapolated_row(y[top + start], p_here, old_here, start, nothing, q[odd], x[odd], momentum)
         for i in range(start + 1, stop):
-            now, before = i & 1, 1 - (i & 1)
-            extrapolated_row(y_here, p_here, old_here, rows[before], rows[now], x[now], i, momentum)
-            projected_row(old_here, i - 1, rows[before], x[before], x[now], step, isotropic, scale)
+            odd = i & 1
+            extrapolated_row(y[top + i], p_here, old_here, i, q[1 - odd], q[odd], x[odd], momentum)
+            projected_row(old_here, i - 1, q[1 - odd], x[1 - odd], x[odd], step, isotropic, scale)
         if bottom == n_rows:
-            now = (stop - 1) & 1
-            projected_row(old_here, stop - 1, rows[now], x[now], x[now], step, isotropic, scale)
+            odd = (stop - 1) & 1
+            projected_row(old_here, stop - 1, q[odd], x[odd], x[odd], step, isotropic, scale)
         p_here, old_here = old_here, p_here
-    p_out[:, first:last] = p_here[:, first - top : last - top]
-    old_out[:, first:last] = old_here[:, first - top : last - top]
+    copied_rows(p_here, first - top, last - top, p_out, first)
+    copied_rows(old_here, first - top, last - top, old_out, first)
 
 
 @kept

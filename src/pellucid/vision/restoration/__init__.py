@@ -19,6 +19,7 @@ __all__ = [
     "PlugAndPlay",
     "Restoration",
     "Tikhonov",
+    "TotalVariation",
     "Wiener",
     "bicubic_resize",
     "compare_methods",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
+    from pellucid.vision.restoration.total_variation.total_variation import TotalVariation
     from pellucid.vision.restoration.workings.matching_pursuit_workings import show_omp
     from pellucid.vision.restoration.workings.threshold_workings import show_psnr, show_soft_threshold, show_sure
     from pellucid.vision.restoration.workings.total_variation_workings import show_total_variation

@@ -1,0 +1,1 @@
+"""Total variation: denoising with a duality gap, and the same behind an operator."""

@@ -23,6 +23,8 @@ from pellucid.vision.restoration.noise_level import SIGMA_ERROR, estimate_sigma
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
 from pellucid.vision.restoration.unbiased_risk import EstimatedPSNR, Risk, stein_risk
 
+KERNEL_ERROR = 0.02
+"""What an estimated kernel explains wrongly, as a share of the peak: it counts as noise."""
 HIDDEN = 0.1
 """Share of the seen pixels that are hidden once more to measure how well missing ones are found."""
 
@@ -171,8 +173,8 @@ def deblur(
 ) -> Restoration:
     """Return an image without a blur; other options are those of :func:`restore`.
 
-    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`); the certificate is
-    about the image given that kernel. With the border "valid" nothing is assumed about what lies beyond the image, and
+    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`), and its errors are
+    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border "valid" nothing is assumed about what lies beyond the image, and
     the result is larger than it by the size of the kernel less one.
     """
     if (kernel is None) == (size is None):
@@ -184,6 +186,7 @@ def deblur(
         from pellucid.vision.restoration.blind import estimate_kernel  # few need it
 
         kernel = estimate_kernel(image, size).kernel
+        sigma = max(noise_of(image, Identity()) if sigma is None else sigma, KERNEL_ERROR * Format.of(image, None).peak)
     return restore(image, Blur(kernel, border), sigma, method, **options)
 
 
@@ -284,7 +287,7 @@ def _estimated_psnr(found: Restoration, y: Array, restored: Array, rng: np.rando
     risk = stein_risk(made, y, seen, found.sigma, rng)
     is_whole = isinstance(found.operator, Identity)
     about = "" if is_whole else f"of A x, what {found.operator.name} would make of the image: of x nobody can know it"
-    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), found.peak, about)
+    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), risk.probe_error, found.peak, about)
 
 
 def _standard_error(risk: Risk, found: Restoration) -> float:
@@ -313,7 +316,7 @@ def _psnr_of_hidden_pixels(found: Restoration, mask: Mask, y: Array, rng: np.ran
     )
     error = float(squares.std() / math.sqrt(n_hidden))
     said = f"of missing pixels, measured on {n_hidden:,} seen ones that were hidden: right if pixels miss at random"
-    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, found.peak, said)
+    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, error, found.peak, said)
 
 
 def settle(method: RestorationMethod, chosen: Mapping[str, Any]) -> RestorationMethod:

@@ -12,6 +12,7 @@ __all__ = [
     "Bicubic",
     "Blur",
     "BlurDecimate",
+    "DCTThresholding",
     "Downscale",
     "Identity",
     "Mask",
@@ -20,6 +21,7 @@ __all__ = [
     "Restoration",
     "Tikhonov",
     "TotalVariation",
+    "WaveletThresholding",
     "Wiener",
     "bicubic_resize",
     "compare_methods",
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
+    from pellucid.vision.restoration.thresholding.dct_thresholding import DCTThresholding
+    from pellucid.vision.restoration.thresholding.wavelet_thresholding import WaveletThresholding
     from pellucid.vision.restoration.total_variation.total_variation import TotalVariation
     from pellucid.vision.restoration.workings.matching_pursuit_workings import show_omp
     from pellucid.vision.restoration.workings.threshold_workings import show_psnr, show_soft_threshold, show_sure

@@ -174,8 +174,9 @@ def deblur(
     """Return an image without a blur; other options are those of :func:`restore`.
 
     Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`), and its errors are
-    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border "valid" nothing is assumed about what lies beyond the image, and
-    the result is larger than it by the size of the kernel less one.
+    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border
+    "valid" nothing is assumed about what lies beyond the image, and the result is larger by the size of the kernel less
+    one.
     """
     if (kernel is None) == (size is None):
         raise ValueError(

@@ -4,14 +4,18 @@ from typing import TYPE_CHECKING
 
 from pellucid.core.public_names import name_finder, names_without
 
-ON_TORCH: tuple[str, ...] = ()
+ON_TORCH = ("BiasFreeDnCNN", "DeconvolutionNetwork", "DnCNN", "SRCNN", "filter_behind", "verify_table")
 """Names that need PyTorch."""
 
 __all__ = [
     "BM3D",
+    "SRCNN",
+    "BiasFreeDnCNN",
     "Bicubic",
     "Blur",
     "BlurDecimate",
+    "DeconvolutionNetwork",
+    "DnCNN",
     "Downscale",
     "Identity",
     "Mask",
@@ -27,6 +31,7 @@ __all__ = [
     "denoise",
     "estimate_kernel",
     "estimate_sigma",
+    "filter_behind",
     "inpaint",
     "mse",
     "psnr",
@@ -39,6 +44,7 @@ __all__ = [
     "show_wiener",
     "ssim",
     "upscale",
+    "verify_table",
 ]
 
 if TYPE_CHECKING:
@@ -48,6 +54,9 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
+    from pellucid.vision.restoration.networks.network_methods import SRCNN, BiasFreeDnCNN, DeconvolutionNetwork, DnCNN
+    from pellucid.vision.restoration.networks.pixel_filter import filter_behind
+    from pellucid.vision.restoration.networks.tables import verify_table
     from pellucid.vision.restoration.noise_level import estimate_sigma
     from pellucid.vision.restoration.non_local_means.non_local_means import NonLocalMeans
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize

@@ -18,6 +18,7 @@ from pellucid.vision.restoration.choosing import (
     usual_method,
 )
 from pellucid.vision.restoration.method import RestorationMethod
+from pellucid.vision.restoration.noise_level import SIGMA_ERROR
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
 from pellucid.vision.restoration.restoring import Restoration, noise_of, restore
 
@@ -60,15 +61,15 @@ def restore_image(
     """Return a restored image; None for a method compares those that can invert the operator, within the time."""
     start = time.perf_counter()
     pixels, trials, chosen = image.pixels, list[Trial](), None
-    known = sigma if sigma is not None else noise_of(pixels, operator)
+    noise, error = (noise_of(pixels, operator), SIGMA_ERROR) if sigma is None else (sigma, 0.0)
     if method is None:
         if len(candidates(operator)) > 1 and not isinstance(operator, Downscale):
-            trials = compare_methods(pixels, operator, known, seconds=seconds, listen=listen)
+            trials = compare_methods(pixels, operator, noise, sigma_error=error, seconds=seconds, listen=listen)
         chosen = _in_time(trials, pixels.shape[0] * pixels.shape[1], seconds)
         method = usual_method(operator) if chosen is None else chosen.method
     if listen is not None:
         listen(f"{type(method).__name__} on the whole image", len(trials), len(trials) + 1)
-    found = restore(pixels, operator, sigma, method)
+    found = restore(pixels, operator, noise, method, sigma_error=error)
     opacity = image.opacity
     if opacity is not None and isinstance(operator, Downscale):
         opacity = np.repeat(np.repeat(opacity, operator.scale, 0), operator.scale, 1)
@@ -81,4 +82,4 @@ def _in_time(trials: list[Trial], n_pixels: int, seconds: float) -> Trial | None
     known = [trial for trial in trials if trial.psnr.is_known]
     share = max(1.0, n_pixels / LARGEST_PART**2)
     quick = [trial for trial in known if trial.seconds * share <= seconds]
-    return (quick or sorted(known, key=lambda trial: trial.seconds) or [None])[0]
+    return next(iter(quick or sorted(known, key=lambda trial: trial.seconds)), None)

@@ -10,6 +10,7 @@ ON_TORCH: tuple[str, ...] = ()
 __all__ = [
     "Blur",
     "BlurDecimate",
+    "DictionaryDenoising",
     "Downscale",
     "Identity",
     "Mask",
@@ -22,7 +23,12 @@ __all__ = [
     "denoise",
     "estimate_sigma",
     "inpaint",
+    "ksvd",
+    "lasso_codes",
+    "learn_dictionary",
     "mse",
+    "mutual_coherence",
+    "omp",
     "psnr",
     "restore",
     "ssim",
@@ -30,6 +36,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.restoration.dictionaries.dictionary_denoising import DictionaryDenoising
+    from pellucid.vision.restoration.dictionaries.ksvd import ksvd, learn_dictionary
+    from pellucid.vision.restoration.dictionaries.sparse_coding import lasso_codes, mutual_coherence, omp
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
     from pellucid.vision.restoration.noise_level import estimate_sigma

@@ -22,7 +22,7 @@ BASE = {"core", "core.kinds", "proofs", "plots.drawing"}
 FOUNDATIONS = BASE | {"solvers", "losses", "kernels", "show"}
 FAMILY = FOUNDATIONS | {"probability", "optimize"}
 TABLES = {"app.tables", "app.table_model"}
-JOBS = {"app.bake_off", "app.clusters", "app.maps", "app.describing", "app.explaining"}
+JOBS = {"app.bake_off", "app.clusters", "app.maps", "app.describing", "app.explaining", "app.pictures"}
 MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "proofs": set(),
     "plots.drawing": set(),
@@ -54,7 +54,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tree": FAMILY,
     "vision": FAMILY | {"neural_network", "core.files"},
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
-    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
+    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"},
     "app.tables": BASE,
     "app.table_model": BASE | {"core.files", "app.tables"},
     "app.bake_off": FAMILY
@@ -63,11 +63,22 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     | {"tree", "ensemble", "decomposition", "neural_network"},
     "app.clusters": {"core", "proofs", "cluster", "mixture"} | TABLES,
     "app.maps": {"core", "proofs", "decomposition", "manifold", "app.tables"},
+    "app.pictures": {"core", "vision"},
     "app.describing": {"core"} | TABLES,
     "app.explaining": {"core", "app.bake_off"} | TABLES,
-    "app.report": {"core", "plots.drawing", "plots", "proofs", "model_selection", "app.tables"} | JOBS,
+    "app.report": {"core", "plots.drawing", "plots", "proofs", "model_selection", "vision", "app.tables"} | JOBS,
     "app.serving": {"core"} | TABLES,
-    "app.cli": {"core", "core.files", "catalogue", "show", "probability", "proofs", "app.report", "app.serving"}
+    "app.cli": {
+        "core",
+        "core.files",
+        "catalogue",
+        "show",
+        "probability",
+        "proofs",
+        "vision",
+        "app.report",
+        "app.serving",
+    }
     | TABLES
     | JOBS,
 }

@@ -35,20 +35,26 @@ ROOMS = {
 
 TOPICS = {
     "batch norm": "pellucid.neural_network:show_batch_norm",
-    "convolution": "pellucid.neural_network:show_convolution",
     "convolution layer": "pellucid.neural_network:show_convolution_layer",
+    "convolution": "pellucid.neural_network:show_convolution",
     "dropout": "pellucid.neural_network:show_dropout",
     "graph": "pellucid.neural_network:show_graph",
     "kkt": "pellucid.optimize:kkt_workings",
+    "matching pursuit": "pellucid.vision.restoration:show_omp",
     "maximum margin": "pellucid.svm:show_maximum_margin",
     "network": "pellucid.neural_network:show_network",
     "parameter counts": "pellucid.neural_network:show_parameter_counts",
     "pooling": "pellucid.neural_network:show_pooling",
+    "psnr": "pellucid.vision.restoration:show_psnr",
+    "soft threshold": "pellucid.vision.restoration:show_soft_threshold",
     "softmax": "pellucid.neural_network:show_softmax",
     "stationary points": "pellucid.optimize:stationary_point_workings",
+    "sure": "pellucid.vision.restoration:show_sure",
     "svm dual": "pellucid.optimize:svm_dual_workings",
+    "total variation": "pellucid.vision.restoration:show_total_variation",
     "training step": "pellucid.neural_network:show_training_step",
     "transposed convolution": "pellucid.neural_network:show_transposed_convolution",
+    "wiener": "pellucid.vision.restoration:show_wiener",
     "zero initialization": "pellucid.neural_network:show_zero_initialization",
 }
 """What is shown by name, as no object stands for it -> the function that takes what is given."""

@@ -33,6 +33,7 @@ from pellucid.app.cli.fit import fit
 from pellucid.app.cli.map import map_
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
+from pellucid.app.cli.restore import restore
 from pellucid.app.cli.serve import serve
 from pellucid.app.cli.show_work import show_work
 from pellucid.app.cli.verify import verify
@@ -76,6 +77,7 @@ for command in (
     fit,
     cluster,
     map_,
+    restore,
     predict,
     compare,
     explain,

@@ -19,6 +19,7 @@ from pellucid.app.bake_off.so_far import stages_shown
 from pellucid.app.cli.errors import CommandError
 from pellucid.app.clusters import Grouping
 from pellucid.app.maps import MappedTable
+from pellucid.app.pictures import RestoredFile
 from pellucid.app.report import (
     format_measure,
     format_number,
@@ -164,6 +165,29 @@ def print_map(result: MappedTable, console: Console, files: Sequence[Path]) -> N
     names = ("Page", "Rows with their places")
     shown = "\n".join(f"{name}: {file}" for name, file in zip(names, files, strict=True))
     console.print(shown, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_restoration(result: RestoredFile, console: Console, files: Sequence[Path]) -> None:
+    """Print the methods compared, how good the image is now, its certificate, and the files."""
+    found = result.found
+    if result.trials:
+        table = Table("Method", "Estimated PSNR", "95 % interval", "Seconds", header_style="bold")
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for place, trial in enumerate(result.trials):
+            psnr = trial.psnr
+            cells = (f"{psnr.value:.2f}", f"{psnr.low:.2f} - {psnr.high:.2f}") if psnr.is_known else ("-", "-")
+            is_chosen = place == 0 and psnr.is_known
+            name = f"{trial.name}{' (chosen)' if is_chosen else ''}"
+            table.add_row(name, *cells, f"{trial.seconds:.1f}", style="bold" if is_chosen else "")
+        console.print(table)
+    how = "estimated" if found.sigma_was_estimated else "given"
+    lines = [
+        f"{type(found.method).__name__}: noise {found.sigma:.3g} ({how}). {found.psnr}.",
+        f"Certificate: {found.certificate.grade}, {found.certificate.verdict}.",
+        *(f"{name}: {file}" for name, file in zip(("Image", "Page"), files, strict=True)),
+    ]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
 
 
 MOST_LISTED = 60

@@ -75,9 +75,7 @@ class SeenOperator:
         if border == "valid":
             return padded
         folded = np.zeros(self.shape)
-        down, across = (
-            _mirrored(np.arange(n) - b, m) for n, b, m in zip(padded.shape, before, self.shape, strict=True)
-        )
+        down, across = (mirrored(np.arange(n) - b, m) for n, b, m in zip(padded.shape, before, self.shape, strict=True))
         np.add.at(folded, (down[:, None], across), padded)
         return folded
 
@@ -110,11 +108,11 @@ def reduction_weights(n: int, scale: int) -> Array:
         reached = np.arange(int(np.ceil(center - 2 * scale)), int(np.floor(center + 2 * scale)) + 1)
         t = np.abs(reached - center) / scale
         cubic = np.where(t <= 1, 1.5 * t**3 - 2.5 * t**2 + 1, -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2)
-        np.add.at(weights[i], _mirrored(reached, n), cubic / cubic.sum())
+        np.add.at(weights[i], mirrored(reached, n), cubic / cubic.sum())
     return weights
 
 
-def _mirrored(places: Array, n: int) -> Array:
+def mirrored(places: Array, n: int) -> Array:
     """Return places beyond a border as what they mirror, the border pixel itself repeated."""
     places = places % (2 * n)
     return np.where(places < n, places, 2 * n - 1 - places)

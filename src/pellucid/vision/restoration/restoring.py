@@ -23,6 +23,8 @@ from pellucid.vision.restoration.noise_level import SIGMA_ERROR, estimate_sigma
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
 from pellucid.vision.restoration.unbiased_risk import EstimatedPSNR, Risk, stein_risk
 
+KERNEL_ERROR = 0.02
+"""What an estimated kernel explains wrongly, as a share of the peak: it counts as noise."""
 HIDDEN = 0.1
 """Share of the seen pixels that are hidden once more to measure how well missing ones are found."""
 
@@ -84,7 +86,8 @@ def restore(
     sigma : float, default=None
         Standard deviation of the white noise, in units of the image; None estimates it.
     method : RestorationMethod, default=None
-        How to restore, as a value such as ``TotalVariation()``; None takes the first that can invert the operator.
+        How to restore, as a value such as ``TotalVariation()``; None takes the one that restores best: a
+        network where PyTorch is installed, BM3D where not.
     peak : float, default=None
         Largest gray value. By default that of the dtype; for floats 1 if none is above 2, and 255 above.
     estimate_psnr : bool, default=True
@@ -108,7 +111,10 @@ def restore(
     operator = Identity() if operator is None else operator
     if not isinstance(operator, Operator):
         raise TypeError(f"operator must be Identity(), Mask, Blur, BlurDecimate or Downscale, got {operator!r}.")
-    method = usual_method(operator) if method is None else method
+    if method is None:
+        from pellucid.vision.restoration.choosing import usual_method  # it restores, too
+
+        method = usual_method(operator)
     if not isinstance(method, RestorationMethod):
         raise TypeError(f"method must be a value such as TotalVariation(), got {method!r}. Add the brackets.")
     if operator.name not in method.takes:
@@ -120,7 +126,7 @@ def restore(
     y = _checked_planes(image, operator, method.color)
     was_estimated = sigma is None
     if sigma is None:
-        sigma = _guessed_sigma(image, operator)
+        sigma = noise_of(image, operator)
     check_nonnegative(sigma=sigma, hint="It is the noise's standard deviation, in units of the image.")
     sigma = float(sigma)
 
@@ -157,14 +163,31 @@ def denoise(
 
 def deblur(
     image: Data,
-    kernel: Data,
+    kernel: Data = None,
     sigma: float | None = None,
     method: RestorationMethod | None = None,
     *,
-    border: str = "reflect",
+    border: str = "valid",
+    size: int | None = None,
     **options: Any,
 ) -> Restoration:
-    """Return an image without a blur by this kernel; options are those of :func:`restore`."""
+    """Return an image without a blur; other options are those of :func:`restore`.
+
+    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`), and its errors are
+    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border
+    "valid" nothing is assumed about what lies beyond the image, and the result is larger by the size of the kernel less
+    one.
+    """
+    if (kernel is None) == (size is None):
+        raise ValueError(
+            f"kernel or size must be given, and not both, got kernel={'None' if kernel is None else 'one'} and "
+            f"size={size!r}. Without the kernel, say how large it may be: size=25."
+        )
+    if size is not None:
+        from pellucid.vision.restoration.blind import estimate_kernel  # few need it
+
+        kernel = estimate_kernel(image, size).kernel
+        sigma = max(noise_of(image, Identity()) if sigma is None else sigma, KERNEL_ERROR * Format.of(image, None).peak)
     return restore(image, Blur(kernel, border), sigma, method, **options)
 
 
@@ -194,13 +217,6 @@ def verify_restoration(found: Restoration, image: Data, *, random_state: RandomS
         return certificate.with_claims(prove_estimated_error(found.psnr, again, found.peak))
 
 
-def usual_method(operator: Operator) -> RestorationMethod:
-    """Return what to take where nothing is said."""
-    from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
-
-    return Wiener() if operator.name in Wiener.takes else Tikhonov()
-
-
 def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     """Return what was measured as planes; missing pixels read 0, whatever stood there."""
     y = as_planes(image, color)
@@ -218,8 +234,8 @@ def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     return y
 
 
-def _guessed_sigma(image: Data, operator: Operator) -> float:
-    """Return the noise of an image; where pixels are missing, of its largest part without a gap in rows or columns."""
+def noise_of(image: Data, operator: Operator) -> float:
+    """Return the standard deviation of the noise of an image; where pixels are missing, of the rows that are whole."""
     if not isinstance(operator, Mask):
         return estimate_sigma(image)
     seen = ~operator.missing
@@ -272,7 +288,7 @@ def _estimated_psnr(found: Restoration, y: Array, restored: Array, rng: np.rando
     risk = stein_risk(made, y, seen, found.sigma, rng)
     is_whole = isinstance(found.operator, Identity)
     about = "" if is_whole else f"of A x, what {found.operator.name} would make of the image: of x nobody can know it"
-    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), found.peak, about)
+    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), risk.probe_error, found.peak, about)
 
 
 def _standard_error(risk: Risk, found: Restoration) -> float:
@@ -301,7 +317,7 @@ def _psnr_of_hidden_pixels(found: Restoration, mask: Mask, y: Array, rng: np.ran
     )
     error = float(squares.std() / math.sqrt(n_hidden))
     said = f"of missing pixels, measured on {n_hidden:,} seen ones that were hidden: right if pixels miss at random"
-    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, found.peak, said)
+    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, error, found.peak, said)
 
 
 def settle(method: RestorationMethod, chosen: Mapping[str, Any]) -> RestorationMethod:

@@ -88,6 +88,7 @@ class DictionaryDenoising(RestorationMethod):
     n_iter: int = 10
     random_state: int = 0
     takes: ClassVar[tuple[str, ...]] = ("Identity", "Mask")
+    leaves: ClassVar[tuple[str, ...]] = ("dictionary", "code_ends", "code_atoms", "code_values")
 
     def __post_init__(self) -> None:
         check_one_of(("omp", "lasso"), coding=self.coding)

@@ -1,0 +1,66 @@
+"""From an image file to a restored one: the noise is estimated, methods are compared, the best restores all of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from pellucid.app.pictures.image_files import ImageFile
+from pellucid.core.types import Array
+from pellucid.vision.restoration.choosing import Listener, Trial, candidates, compare_methods, usual_method
+from pellucid.vision.restoration.method import RestorationMethod
+from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
+from pellucid.vision.restoration.restoring import Restoration, noise_of, restore
+
+
+@dataclass(frozen=True, eq=False)
+class RestoredFile:
+    """What became of an image file."""
+
+    before: ImageFile
+    after: ImageFile
+    found: Restoration
+    trials: list[Trial]
+    """Methods compared, best first; none where one was asked for."""
+    seconds: float
+
+
+def operator_of(kernel: Array | None, mask: Array | None, scale: int | None) -> Operator:
+    """Return what happened to the image, of which one thing at most may be said."""
+    given = [name for name, value in (("kernel", kernel), ("mask", mask), ("scale", scale)) if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} must not be given together, got both. Restore in two steps.")
+    if kernel is not None:
+        return Blur(kernel)
+    if mask is not None:
+        return Mask(mask)
+    return Identity() if scale is None else Downscale(scale)
+
+
+def restore_image(
+    image: ImageFile,
+    operator: Operator,
+    *,
+    sigma: float | None = None,
+    method: RestorationMethod | None = None,
+    seconds: float = 60.0,
+    listen: Listener | None = None,
+) -> RestoredFile:
+    """Return a restored image; None for a method compares those that can invert the operator, within the time."""
+    start = time.perf_counter()
+    pixels, trials = image.pixels, []
+    known = sigma if sigma is not None else noise_of(pixels, operator)
+    if method is None:
+        if len(candidates(operator)) > 1 and not isinstance(operator, Downscale):
+            trials = compare_methods(pixels, operator, known, seconds=seconds, listen=listen)
+        method = trials[0].method if trials and trials[0].psnr.is_known else usual_method(operator)
+    if listen is not None:
+        listen(f"{type(method).__name__} on the whole image", len(trials), len(trials) + 1)
+    found = restore(pixels, operator, sigma, method)
+    opacity = image.opacity
+    if opacity is not None and isinstance(operator, Downscale):
+        opacity = np.repeat(np.repeat(opacity, operator.scale, 0), operator.scale, 1)
+    after = ImageFile(found.image, image.kind, opacity)
+    return RestoredFile(image, after, found, trials, time.perf_counter() - start)

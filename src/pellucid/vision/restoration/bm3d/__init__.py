@@ -1,0 +1,1 @@
+"""BM3D: blocks that look alike are filtered together."""

@@ -1,0 +1,1 @@
+"""Non-local means: pixels are averaged whose surroundings look alike."""

@@ -1,0 +1,1 @@
+"""Restoration by hand, on small signals."""

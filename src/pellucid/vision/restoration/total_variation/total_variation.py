@@ -87,7 +87,6 @@ class TotalVariation(RestorationMethod):
     max_iter: int = 5000
     takes: ClassVar[tuple[str, ...]] = ("Identity", "Mask", "Blur", "BlurDecimate", "Downscale")
     leaves: ClassVar[tuple[str, ...]] = ("dual",)
-    leaves: ClassVar[tuple[str, ...]] = ("dual",)
 
     def __post_init__(self) -> None:
         if self.weight is not None:

@@ -13,6 +13,7 @@ __all__ = [
     "Blur",
     "BlurDecimate",
     "DCTThresholding",
+    "DictionaryDenoising",
     "Downscale",
     "Identity",
     "Mask",
@@ -30,7 +31,12 @@ __all__ = [
     "estimate_kernel",
     "estimate_sigma",
     "inpaint",
+    "ksvd",
+    "lasso_codes",
+    "learn_dictionary",
     "mse",
+    "mutual_coherence",
+    "omp",
     "psnr",
     "restore",
     "show_omp",
@@ -47,6 +53,9 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.blind import estimate_kernel
     from pellucid.vision.restoration.bm3d.bm3d import BM3D
     from pellucid.vision.restoration.choosing import compare_methods
+    from pellucid.vision.restoration.dictionaries.dictionary_denoising import DictionaryDenoising
+    from pellucid.vision.restoration.dictionaries.ksvd import ksvd, learn_dictionary
+    from pellucid.vision.restoration.dictionaries.sparse_coding import lasso_codes, mutual_coherence, omp
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim

@@ -54,7 +54,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "tree": FAMILY,
     "vision": FAMILY | {"neural_network", "core.files"},
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
-    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold"},
+    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"},
     "app.tables": BASE,
     "app.table_model": BASE | {"core.files", "app.tables"},
     "app.bake_off": FAMILY

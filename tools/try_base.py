@@ -56,12 +56,26 @@ def commands(folder: Path) -> Iterator[tuple[str, list[str], int]]:
     yield "clusters", ["cluster", str(cancer), "--drop", "diagnosis", "--out", str(folder / "clusters")], 0
     yield "map", ["map", str(cancer), "--color", "diagnosis", "--out", str(folder / "map")], 0
     yield "things to look at", ["describe", str(cancer), "--out", str(folder / "described")], 0
+    scan = folder / "scan.png"
+    write_noisy_image(scan)
+    yield "(chosen)", ["restore", str(scan), "--out", str(folder / "restored")], 0
     yield "prediction", ["predict", str(model), str(cancer)], 0
     yield "", ["explain", str(model), str(cancer)], 0
     yield "", ["monitor", str(model), str(cancer)], 0
     yield "holds", ["verify", str(model), str(cancer), "--target", "diagnosis"], 0
     yield "pellucid[serve]", ["serve", str(model)], 2
     yield "does not exist", ["predict", str(folder / "nothing.safetensors"), str(cancer)], 2
+
+
+def write_noisy_image(path: Path) -> None:
+    """Write a small picture with noise."""
+    import numpy as np
+    from PIL import Image
+
+    rows, columns = np.mgrid[:96, :128]
+    clean = 90.0 + 60.0 * (rows // 24 % 2) + 30.0 * np.sin(columns / 9)
+    noisy = clean + np.random.default_rng(0).normal(0, 15, clean.shape)
+    Image.fromarray(np.clip(noisy, 0, 255).astype(np.uint8)).save(path)
 
 
 def complaint_about(said: str, word: str, code: int, wanted: int) -> str:

@@ -13,6 +13,7 @@ from pellucid.plots.loss_plot import plot_losses
 from pellucid.plots.map_plots import plot_embedding, plot_embeddings, plot_shepard
 from pellucid.plots.mixture_plot import plot_mixture
 from pellucid.plots.regression_plots import plot_curve_band, plot_fitted_line, plot_residuals
+from pellucid.plots.restoration_plots import plot_dictionary, plot_filter, plot_restorations, plot_spectrum
 from pellucid.plots.score_plots import plot_certified_accuracy, plot_confusion, plot_roc, plot_score_intervals
 from pellucid.plots.tube_plot import plot_tube
 
@@ -27,10 +28,12 @@ __all__ = [
     "plot_curve_band",
     "plot_decision_regions",
     "plot_dendrogram",
+    "plot_dictionary",
     "plot_embedding",
     "plot_embeddings",
     "plot_error_curve",
     "plot_factor_shares",
+    "plot_filter",
     "plot_fitted_line",
     "plot_kernel_matrix",
     "plot_losses",
@@ -38,12 +41,14 @@ __all__ = [
     "plot_race",
     "plot_ranks",
     "plot_residuals",
+    "plot_restorations",
     "plot_roc",
     "plot_score_intervals",
     "plot_scree",
     "plot_shepard",
     "plot_signals",
     "plot_silhouettes",
+    "plot_spectrum",
     "plot_trace",
     "plot_tube",
 ]

@@ -49,11 +49,17 @@ def plot_components_images(
         raise ValueError(
             f"shape must have as many pixels as there are features ({components.shape[1]}), got {height} x {width}."
         )
-    n = len(components)
+    return plot_tiles(components, shape, ax, columns)
+
+
+def plot_tiles(pictures: Array, shape: tuple[int, int], ax: Axes | None = None, columns: int | None = None) -> Axes:
+    """Draw rows of numbers as pictures, one tile each with its own scale: dark adds, red takes away."""
+    height, width = shape
+    n = len(pictures)
     across = columns or int(np.ceil(np.sqrt(n)))
     down = -(-n // across)
     mosaic = np.full((down * (height + GAP) - GAP, across * (width + GAP) - GAP), np.nan)
-    for k, component in enumerate(components):
+    for k, component in enumerate(pictures):
         top, left = (k // across) * (height + GAP), (k % across) * (width + GAP)
         largest = np.abs(component).max()
         mosaic[top : top + height, left : left + width] = component.reshape(shape) / (largest if largest > 0 else 1.0)

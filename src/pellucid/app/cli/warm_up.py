@@ -40,6 +40,7 @@ def warm_up() -> None:
     with pool, terminal_bar() as show:
         show("compiling", 0, n_methods)
         waiting = {pool.submit(_compile_methods, family, names): family for family, names in families.items()}
+        waiting[pool.submit(compile_images)] = "images"
         for done in as_completed(waiting):
             done.result()
             n_done += len(families.get(waiting[done], ()))
@@ -80,6 +81,25 @@ def compile_tables() -> None:
     for n_classes in (2, 3, 0):
         for words in (True, False):
             compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
+
+
+def compile_images() -> None:
+    """Restore a small image by every method that can be had without an extra."""
+    import numpy as np
+
+    from pellucid.vision import restoration
+
+    y = np.random.default_rng(0).normal(100.0, 20.0, (40, 44))
+    seen = restoration.Mask(y < 110.0)
+    blur = restoration.Blur(np.full((1, 3), 1 / 3))
+    for name in ("BM3D", "NonLocalMeans", "TotalVariation", "DCTThresholding", "WaveletThresholding"):
+        restoration.denoise(y, 20.0, getattr(restoration, name)(), peak=255.0)
+    for operator in (seen, blur):
+        restoration.restore(operator.apply(y), operator, 20.0, restoration.TotalVariation(), peak=255.0)
+    for coding in ("omp", "lasso"):
+        method = restoration.DictionaryDenoising(coding=coding, n_iter=1)
+        for happened in (restoration.Identity(), seen):
+            restoration.restore(happened.apply(y), happened, 20.0, method, peak=255.0, estimate_psnr=False)
 
 
 def variants_of(card: Any) -> Iterator[Any]:

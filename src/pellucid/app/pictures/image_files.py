@@ -82,8 +82,9 @@ def _png_depth(path: Path) -> int:
 def _read_deep_png(path: Path) -> Array:
     import png
 
-    width, height, rows, info = png.Reader(filename=str(path)).asDirect()
-    numbers = np.fromiter(chain.from_iterable(rows), dtype=np.uint16, count=width * height * info["planes"])
+    with path.open("rb") as file:
+        width, height, rows, info = png.Reader(file=file).asDirect()
+        numbers = np.fromiter(chain.from_iterable(rows), dtype=np.uint16, count=width * height * info["planes"])
     return numbers.reshape(height, width, info["planes"])
 
 

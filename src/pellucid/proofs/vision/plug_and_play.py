@@ -20,12 +20,15 @@ SOLVED = 1e-7
 """Residual of the equations, relative, that counts as solved."""
 NO_NOISE = 1 / 255
 PREFIX = "denoiser_"
+REMEDY = "Raise n_iter: each round removes a little less noise than the one before."
 
 
 def prove_plug_and_play(fitted: Seen, parameters: Seen, data: Measurement) -> Certificate:
     """Prove the last round."""
     last = max(data.sigma, NO_NOISE * data.peak)
     rho = parameters.penalty
+    n, strongest = parameters.n_iter, max(parameters.strongest * data.peak, last)
+    before_last = last * (strongest / last) ** (1.0 / max(n - 1, 1))  # the noise of the round before
     x, before, operator = fitted.fitted_to_data, fitted.before, data.operator
     if x.shape != operator.shape or before.shape != operator.shape or not np.isfinite(x + before).all():
         return Certificate("replayed", (Claim("data step", "its images are not of the shape asked for", 1.0, 0.0),))
@@ -41,7 +44,7 @@ def prove_plug_and_play(fitted: Seen, parameters: Seen, data: Measurement) -> Ce
     relative = float(np.linalg.norm(residual)) / size if size > 0 else 0.0
     claims = (
         Claim("data step", "residual of (A'A + rho) x = A'y + rho z in the last round, relative", relative, SOLVED),
-        Claim("fixed point", "what the last round moved, root mean square in gray levels", moved, last),
+        Claim("fixed point", "what the last round moved, root mean square in gray levels", moved, before_last, REMEDY),
         *(Claim(f"denoiser: {one.name}", one.statement, one.value, one.bound, one.remedy) for one in found.claims),
     )
     return Certificate("replayed", claims, "Of all rounds the last is replayed.")

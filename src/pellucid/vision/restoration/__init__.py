@@ -14,7 +14,9 @@ __all__ = [
     "Bicubic",
     "Blur",
     "BlurDecimate",
+    "DCTThresholding",
     "DeconvolutionNetwork",
+    "DictionaryDenoising",
     "DnCNN",
     "Downscale",
     "Identity",
@@ -24,6 +26,7 @@ __all__ = [
     "Restoration",
     "Tikhonov",
     "TotalVariation",
+    "WaveletThresholding",
     "Wiener",
     "bicubic_resize",
     "compare_methods",
@@ -33,7 +36,12 @@ __all__ = [
     "estimate_sigma",
     "filter_behind",
     "inpaint",
+    "ksvd",
+    "lasso_codes",
+    "learn_dictionary",
     "mse",
+    "mutual_coherence",
+    "omp",
     "psnr",
     "restore",
     "show_omp",
@@ -51,6 +59,9 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.blind import estimate_kernel
     from pellucid.vision.restoration.bm3d.bm3d import BM3D
     from pellucid.vision.restoration.choosing import compare_methods
+    from pellucid.vision.restoration.dictionaries.dictionary_denoising import DictionaryDenoising
+    from pellucid.vision.restoration.dictionaries.ksvd import ksvd, learn_dictionary
+    from pellucid.vision.restoration.dictionaries.sparse_coding import lasso_codes, mutual_coherence, omp
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
@@ -62,6 +73,8 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize
     from pellucid.vision.restoration.plug_and_play import PlugAndPlay
     from pellucid.vision.restoration.restoring import Restoration, deblur, denoise, inpaint, restore, upscale
+    from pellucid.vision.restoration.thresholding.dct_thresholding import DCTThresholding
+    from pellucid.vision.restoration.thresholding.wavelet_thresholding import WaveletThresholding
     from pellucid.vision.restoration.total_variation.total_variation import TotalVariation
     from pellucid.vision.restoration.workings.matching_pursuit_workings import show_omp
     from pellucid.vision.restoration.workings.threshold_workings import show_psnr, show_soft_threshold, show_sure

@@ -24,8 +24,13 @@ from pellucid.vision.restoration.operators import Blur, Downscale, Mask, Operato
 EVERYTHING = ("Identity", "Mask", "Blur", "BlurDecimate", "Downscale")
 LOG_WEIGHTS = (-14.0, 14.0)
 """Natural logarithms of the weights that are looked through, about that which makes both terms equally heavy."""
+N_WEIGHTS = 29
+STEEPEST = 8.0
+"""Largest exponent of a spectrum."""
 TOLERANCE = 1e-12
 """Residual of the equations at which conjugate gradients stop, relative to the right-hand side."""
+FEW_NUMBERS = 1000
+"""Frequencies below which a spectrum's likelihood may have several peaks."""
 MOST_STEPS = 2000
 FEW_STEPS, ROUGHLY = 30, 1e-4
 """Steps and residual while a weight is still looked for."""
@@ -176,7 +181,11 @@ def _weight_of_least_risk(squares: Array, power: Array, rough: Array, sigma: flo
         kept = np.divide(power, power + math.exp(log_weight) * rough, out=np.ones_like(power), where=rough > 0)
         return float(np.sum((1.0 - kept) ** 2 * squares) + 2.0 * sigma**2 * np.sum(kept))
 
-    return math.exp(minimize_scalar(risk, bounds=LOG_WEIGHTS, method="bounded", options={"xatol": 1e-3}).x)
+    grid = np.linspace(*LOG_WEIGHTS, N_WEIGHTS)  # of a few pixels the risk may have several valleys
+    best, width = grid[int(np.argmin([risk(point) for point in grid]))], grid[1] - grid[0]
+    near = (max(best - width, grid[0]), min(best + width, grid[-1]))
+    found = minimize_scalar(risk, bounds=near, method="bounded", options={"xatol": 1e-4})
+    return math.exp(found.x if found.fun <= risk(best) else best)
 
 
 def _divided(above: Array, down: Array) -> Array:
@@ -251,9 +260,14 @@ class Wiener(RestorationMethod):
             return float(np.mean(np.log(variance) + squares / unit / variance))
 
         precision = {"xatol": 1e-3, "fatol": 1e-7}
-        found = minimize(unlikelihood, np.array([0.0, 1.0]), method="Nelder-Mead", options=precision)
-        amplitude = self.amplitude or unit * math.exp(float(np.clip(found.x[0], -60.0, 60.0)))
-        return amplitude, max(float(found.x[1]), 0.0) if self.exponent is None else self.exponent
+        bounds = [(-60.0, 60.0), (0.0, STEEPEST)]
+        tried = [
+            minimize(unlikelihood, np.array(start), method="Nelder-Mead", bounds=bounds, options=precision)
+            for start in ((0.0, 1.0), (-8.0, 2.0))[: 2 if squares.size < FEW_NUMBERS else 1]
+        ]
+        found = min(tried, key=lambda one: float(one.fun))
+        amplitude = self.amplitude or unit * math.exp(float(found.x[0]))
+        return amplitude, float(found.x[1]) if self.exponent is None else self.exponent
 
 
 def _as_periodic(y: Array, operator: Operator) -> tuple[Array, Operator, tuple[slice, slice]]:

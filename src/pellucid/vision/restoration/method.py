@@ -31,6 +31,8 @@ class RestorationMethod:
     """Names of the operators it can invert."""
     color: ClassVar[str] = "opponent"
     """Which planes it sees of a color image: ``opponent`` or ``each`` of R, G and B."""
+    leaves: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays that its proof needs beside the image."""
     not_smooth: ClassVar[str] = ""
     """Why its answer is not weakly differentiable in the image, so that no unbiased estimate of its error exists."""
 

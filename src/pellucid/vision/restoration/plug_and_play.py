@@ -48,6 +48,7 @@ class PlugAndPlay(RestorationMethod):
     """
 
     takes: ClassVar[tuple[str, ...]] = EVERYTHING
+    leaves: ClassVar[tuple[str, ...]] = ("before", "fitted_to_data")
     not_smooth: ClassVar[str] = "plug and play asks its denoiser many times, and errors of its derivative multiply."
     denoiser: RestorationMethod
     n_iter: int = 8

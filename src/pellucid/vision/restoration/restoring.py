@@ -23,6 +23,8 @@ from pellucid.vision.restoration.noise_level import SIGMA_ERROR, estimate_sigma
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
 from pellucid.vision.restoration.unbiased_risk import EstimatedPSNR, Risk, stein_risk
 
+KERNEL_ERROR = 0.02
+"""What an estimated kernel explains wrongly, as a share of the peak: it counts as noise."""
 HIDDEN = 0.1
 """Share of the seen pixels that are hidden once more to measure how well missing ones are found."""
 
@@ -45,7 +47,13 @@ class Restoration:
     chosen: tuple[Mapping[str, Any], ...]
     """For each plane, what the method took for the parameters that were left to it."""
     evidence: tuple[Mapping[str, Array], ...] = field(repr=False)
-    sigma_was_estimated: bool = False
+    sigma_error: float = 0.0
+    """Standard error of sigma as a share of it: 0 where it was given."""
+
+    @property
+    def sigma_was_estimated(self) -> bool:
+        """Whether nobody said how much noise there is."""
+        return self.sigma_error > 0
 
     def __repr__(self) -> str:
         size = " x ".join(str(n) for n in self.image.shape[:2])
@@ -69,6 +77,7 @@ def restore(
     sigma: float | None = None,
     method: RestorationMethod | None = None,
     *,
+    sigma_error: float = 0.0,
     peak: float | None = None,
     estimate_psnr: bool = True,
     random_state: RandomState = 0,
@@ -86,6 +95,8 @@ def restore(
     method : RestorationMethod, default=None
         How to restore, as a value such as ``TotalVariation()``; None takes the one that restores best: a
         network where PyTorch is installed, BM3D where not.
+    sigma_error : float, default=0.0
+        Standard error of a sigma that is given, as a share of it; it widens the interval of the PSNR.
     peak : float, default=None
         Largest gray value. By default that of the dtype; for floats 1 if none is above 2, and 255 above.
     estimate_psnr : bool, default=True
@@ -122,9 +133,9 @@ def restore(
         )
     format_ = Format.of(image, peak)
     y = _checked_planes(image, operator, method.color)
-    was_estimated = sigma is None
     if sigma is None:
-        sigma = noise_of(image, operator)
+        sigma, sigma_error = noise_of(image, operator), SIGMA_ERROR
+    check_nonnegative(sigma_error=sigma_error)
     check_nonnegative(sigma=sigma, hint="It is the noise's standard deviation, in units of the image.")
     sigma = float(sigma)
 
@@ -143,7 +154,7 @@ def restore(
         peak=format_.peak,
         chosen=tuple(dict(answer.chosen) for answer in answers),
         evidence=tuple(dict(answer.evidence) for answer in answers),
-        sigma_was_estimated=was_estimated,
+        sigma_error=sigma_error,
     )
     if estimate_psnr:
         found = replace(found, psnr=_estimated_psnr(found, y, restored, generator(random_state)))
@@ -171,9 +182,10 @@ def deblur(
 ) -> Restoration:
     """Return an image without a blur; other options are those of :func:`restore`.
 
-    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`); the certificate is
-    about the image given that kernel. With the border "valid" nothing is assumed about what lies beyond the image, and
-    the result is larger than it by the size of the kernel less one.
+    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`), and its errors are
+    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border
+    "valid" nothing is assumed about what lies beyond the image, and the result is larger by the size of the kernel less
+    one.
     """
     if (kernel is None) == (size is None):
         raise ValueError(
@@ -184,6 +196,7 @@ def deblur(
         from pellucid.vision.restoration.blind import estimate_kernel  # few need it
 
         kernel = estimate_kernel(image, size).kernel
+        sigma = max(noise_of(image, Identity()) if sigma is None else sigma, KERNEL_ERROR * Format.of(image, None).peak)
     return restore(image, Blur(kernel, border), sigma, method, **options)
 
 
@@ -284,12 +297,12 @@ def _estimated_psnr(found: Restoration, y: Array, restored: Array, rng: np.rando
     risk = stein_risk(made, y, seen, found.sigma, rng)
     is_whole = isinstance(found.operator, Identity)
     about = "" if is_whole else f"of A x, what {found.operator.name} would make of the image: of x nobody can know it"
-    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), found.peak, about)
+    return EstimatedPSNR.of_error(risk.mse, _standard_error(risk, found), risk.probe_error, found.peak, about)
 
 
 def _standard_error(risk: Risk, found: Restoration) -> float:
     """Return the standard error of an estimate; a sigma that was estimated adds its own."""
-    from_sigma = 2.0 * found.sigma**2 * SIGMA_ERROR * risk.sensitivity if found.sigma_was_estimated else 0.0
+    from_sigma = 2.0 * found.sigma**2 * found.sigma_error * risk.sensitivity
     return math.hypot(math.sqrt(risk.variance), from_sigma)
 
 
@@ -313,7 +326,7 @@ def _psnr_of_hidden_pixels(found: Restoration, mask: Mask, y: Array, rng: np.ran
     )
     error = float(squares.std() / math.sqrt(n_hidden))
     said = f"of missing pixels, measured on {n_hidden:,} seen ones that were hidden: right if pixels miss at random"
-    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, found.peak, said)
+    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, error, found.peak, said)
 
 
 def settle(method: RestorationMethod, chosen: Mapping[str, Any]) -> RestorationMethod:

@@ -36,18 +36,22 @@ class EstimatedPSNR:
     high: float
     mse: float
     standard_error: float
+    repeat_error: float
+    """How far an estimate from another random direction, or other hidden pixels, is expected to be from this one."""
     reason: str = ""
 
     @classmethod
     def none(cls, reason: str) -> EstimatedPSNR:
         """Return the absence of an estimate."""
-        return cls(math.nan, math.nan, math.nan, math.nan, math.nan, reason)
+        return cls(math.nan, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
 
     @classmethod
-    def of_error(cls, mse: float, standard_error: float, peak: float, reason: str = "") -> EstimatedPSNR:
+    def of_error(
+        cls, mse: float, standard_error: float, repeat_error: float, peak: float, reason: str = ""
+    ) -> EstimatedPSNR:
         """Return what a mean squared error is in decibels; one that may be 0 may be infinitely good."""
         low, high = (decibels(max(mse + k * standard_error, 0.0), peak) for k in (STANDARD_ERRORS, -STANDARD_ERRORS))
-        return cls(decibels(max(mse, 0.0), peak), low, high, mse, standard_error, reason)
+        return cls(decibels(max(mse, 0.0), peak), low, high, mse, standard_error, repeat_error, reason)
 
     @property
     def is_known(self) -> bool:
@@ -58,7 +62,7 @@ class EstimatedPSNR:
         if not self.is_known:
             return f"PSNR not estimated: {self.reason}"
         if not math.isfinite(self.high):
-            return f"PSNR at least {self.low:.1f} dB"
+            return f"PSNR {self.value:.1f} dB, at least {self.low:.1f}"
         return f"PSNR {self.value:.1f} dB, between {self.low:.1f} and {self.high:.1f}"
 
 
@@ -68,6 +72,8 @@ class Risk:
 
     mse: float
     variance: float
+    probe_error: float
+    """Of that, the part that is due to the random direction, as a standard error."""
     sensitivity: float
     """Derivative of the estimate by the variance of the noise, for when that is an estimate itself."""
 
@@ -90,4 +96,4 @@ def stein_risk(
     square = 4.0 * variance * residual + 4.0 * variance**2 * trace_of_square - 2.0 * variance**2 * n
     floor = 2.0 * variance**2 * n * (1.0 - trace / n) ** 2  # what a method that answers the mean alone would miss by
     spread = max(square, floor) + 4.0 * variance**2 * missed_trace
-    return Risk(mse, spread / n**2, 2.0 * trace / n - 1.0)
+    return Risk(mse, spread / n**2, 2.0 * variance * math.sqrt(missed_trace) / n, 2.0 * trace / n - 1.0)

@@ -84,6 +84,7 @@ class BM3D(RestorationMethod):
 
     takes: ClassVar[tuple[str, ...]] = ("Identity",)
     color: ClassVar[str] = "opponent"
+    leaves: ClassVar[tuple[str, ...]] = ("basic",)
     not_smooth: ClassVar[str] = "blocks are matched and coefficients kept or dropped, so that the answer jumps"
 
     def __post_init__(self) -> None:

@@ -163,10 +163,10 @@ def disk_kernel(radius: float) -> Array:
 
     Examples
     --------
-    >>> disk_kernel(1.0).round(2)
-    array([[0.08, 0.15, 0.08],
-           [0.15, 0.1 , 0.15],
-           [0.08, 0.15, 0.08]])
+    >>> disk_kernel(1.0).round(2)  # the middle pixel lies inside: 1 / pi
+    array([[0.03, 0.15, 0.03],
+           [0.15, 0.32, 0.15],
+           [0.03, 0.15, 0.03]])
     """
     check_positive(radius=radius)
     half, fine = int(np.ceil(radius - 0.5)), 32

@@ -86,6 +86,7 @@ class TotalVariation(RestorationMethod):
     isotropic: bool = True
     max_iter: int = 5000
     takes: ClassVar[tuple[str, ...]] = ("Identity", "Mask", "Blur", "BlurDecimate", "Downscale")
+    leaves: ClassVar[tuple[str, ...]] = ("dual",)
 
     def __post_init__(self) -> None:
         if self.weight is not None:

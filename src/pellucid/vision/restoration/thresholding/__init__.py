@@ -1,0 +1,1 @@
+"""Thresholds on coefficients: of cosines in blocks, and of orthogonal wavelets."""

@@ -31,7 +31,8 @@ DIGESTS = {
 
 SQUARE = 8
 """Side of the squares that are computed again: their surroundings cost more than they do."""
-AT_FIT, AT_VERIFY = 3, 30
+AT_FIT, AT_VERIFY = 2e9, 2e10
+"""Products to spend on squares: of 20 layers of 64 maps these are 3 and 38 squares, of three layers 50 and 500."""
 UNIT = 2.0**-24
 """Half the distance of two float32 numbers near 1."""
 SPREAD = 32.0
@@ -117,7 +118,9 @@ def _denoiser_claims(name: str, fitted: Seen, parameters: Seen, data: Measuremen
         return weights, _nothing("squares")
     layers = _layers(fitted)
     plane = data.y / data.peak
-    return weights, _claim_of_squares(lambda *at: _denoised(plane, layers, *at), fitted, data)
+    return weights, _claim_of_squares(
+        lambda *at: _denoised(plane, layers, *at), _work(layers, len(layers)), fitted, data
+    )
 
 
 def _denoised(plane: Array, layers: Layers, rows: slice, columns: slice) -> tuple[Array, float]:
@@ -153,7 +156,7 @@ def prove_srcnn(fitted: Seen, parameters: Seen, data: Measurement) -> Certificat
         maps = _chain(Rounded.read(down @ data.y @ across.T / data.peak), layers)
         return maps.values[0], float(maps.variance[0])
 
-    return _certificate((weights, _claim_of_squares(square, fitted, data)))
+    return _certificate((weights, _claim_of_squares(square, _work(layers, reach), fitted, data)))
 
 
 def _cubic_weights(places: Array, n: int, scale: int) -> Array:
@@ -195,7 +198,8 @@ def prove_deconvolution(fitted: Seen, parameters: Seen, data: Measurement) -> Ce
         added = UNIT**2 * (len(middle.values) * np.sum(_mean_squares(middle.values)) + np.mean(values**2))
         return values, float(middle.variance.sum() + found.variance[0] + added)
 
-    return _certificate((weights, same, _claim_of_squares(square, fitted, data)))
+    work = _work([*layers, (columns_weight, None), (rows_weight, None)], reach)
+    return _certificate((weights, same, _claim_of_squares(square, work, fitted, data)))
 
 
 def _continued(places: Array, n: int, border: str) -> Array:
@@ -212,11 +216,11 @@ def _chain(maps: Rounded, layers: Layers) -> Rounded:
     return maps.convolved(*layers[-1])
 
 
-def _claim_of_squares(square: Square, fitted: Seen, data: Measurement) -> Claim:
+def _claim_of_squares(square: Square, work: float, fitted: Seen, data: Measurement) -> Claim:
     """Return the claim that squares drawn at random are what plain sums find there."""
     image = fitted.image
     down, across = (-(-n // SQUARE) for n in image.shape)
-    places = drawn(down * across, AT_FIT if is_fitting() else AT_VERIFY)
+    places = drawn(down * across, max(1, int((AT_FIT if is_fitting() else AT_VERIFY) / work)))
     worst = 0.0
     for place in places:
         rows, columns = (
@@ -231,6 +235,11 @@ def _claim_of_squares(square: Square, fitted: Seen, data: Measurement) -> Claim:
     )
     said += f"sums, in units of what float32 may round{at_most_wrong(len(places), down * across)}"
     return Claim("squares", said, worst, 1.0, "Restore it again.")
+
+
+def _work(layers: Layers, reach: int) -> float:
+    """Return about how many products a square costs, its surroundings counted in."""
+    return float(sum(weight.size for weight, _ in layers) * (SQUARE + reach) ** 2)
 
 
 def _claim_of_scaling(fitted: Seen, data: Measurement, is_sound: bool) -> Claim:

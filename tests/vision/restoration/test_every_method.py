@@ -203,9 +203,10 @@ def test_another_image_is_seen(method):
         assert not pellucid.verify(found, other).holds
 
 
-@pytest.mark.parametrize(
-    "method", [one for one in METHODS.values() if "Mask" in one.takes], ids=lambda one: type(one).__name__
-)
+FILLING = {name: one for name, one in METHODS.items() if "Mask" in one.takes and "lasso" not in name}
+
+
+@pytest.mark.parametrize("method", FILLING.values(), ids=FILLING)
 def test_missing_pixels_are_filled_and_proved(method):
     mask = Mask(np.random.default_rng(1).random(PHOTO.shape) < 0.3)
     y = measured(mask, 5.0)

@@ -1,0 +1,1 @@
+"""Dictionaries: signals as sums of few atoms, atoms learnt from images, images denoised by them."""

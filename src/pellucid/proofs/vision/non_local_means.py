@@ -12,7 +12,7 @@ from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.vision.measurement import Measurement
 
 GRID = (0.4, 0.5, 0.6, 0.75, 1.0, 1.3)
-LOOKED_AT = 128
+LOOKED_AT = 192
 PROBE = 1e-2
 INDISTINCT = 8.7e-8
 """Share of the range below which h makes each pixel its own mean."""

@@ -22,7 +22,7 @@ STRIP = 32
 GRID = (0.4, 0.5, 0.6, 0.75, 1.0, 1.3)
 """Values of h, in units of the noise, among which the estimated error decides."""
 
-LOOKED_AT = 128
+LOOKED_AT = 192
 """Rows and columns in the middle of an image by which h is chosen: the errors of two h differ by more than chance."""
 
 PROBE = 1e-2
@@ -50,7 +50,7 @@ class NonLocalMeans(RestorationMethod):
 
     Parameters
     ----------
-    patch_size : int, default=7
+    patch_size : int, default=5
         Rows and columns of a patch, odd, at most 31.
     patch_distance : int, default=10
         How far away a pixel may be along each axis, 1 to 100.
@@ -67,7 +67,7 @@ class NonLocalMeans(RestorationMethod):
     array([[0., 0., 9., 9.]])
     """
 
-    patch_size: int = 7
+    patch_size: int = 5
     patch_distance: int = 10
     h: float | None = None
 

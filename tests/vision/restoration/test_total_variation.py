@@ -154,7 +154,7 @@ def test_regions_are_those_that_short_dual_vectors_join():
     _, labels = connected_components(graph, directed=False)
     means = (np.bincount(labels, x.ravel()) / np.bincount(labels))[labels].reshape(x.shape)
     regions = np.empty(x.size, np.int32), np.empty(x.size), np.empty(x.size, np.int32)
-    denoising_kernels.flattened(dual, 0.4, False, x, *regions)
+    denoising_kernels.flattened(dual, 0.4, False, x.reshape(-1), *regions)
     np.testing.assert_allclose(x, means, rtol=1e-12)
 
 

@@ -174,10 +174,9 @@ def print_restoration(result: RestoredFile, console: Console, files: Sequence[Pa
         table = Table("Method", "Estimated PSNR", "95 % interval", "Seconds", header_style="bold")
         for column in table.columns[1:]:
             column.justify = "right"
-        for place, trial in enumerate(result.trials):
-            psnr = trial.psnr
+        for trial in result.trials:
+            psnr, is_chosen = trial.psnr, trial is result.chosen
             cells = (f"{psnr.value:.2f}", f"{psnr.low:.2f} - {psnr.high:.2f}") if psnr.is_known else ("-", "-")
-            is_chosen = place == 0 and psnr.is_known
             name = f"{trial.name}{' (chosen)' if is_chosen else ''}"
             table.add_row(name, *cells, f"{trial.seconds:.1f}", style="bold" if is_chosen else "")
         console.print(table)

@@ -9,8 +9,16 @@ import numpy as np
 
 from pellucid.app.pictures.image_files import ImageFile
 from pellucid.core.types import Array
-from pellucid.vision.restoration.choosing import Listener, Trial, candidates, compare_methods, usual_method
+from pellucid.vision.restoration.choosing import (
+    LARGEST_PART,
+    Listener,
+    Trial,
+    candidates,
+    compare_methods,
+    usual_method,
+)
 from pellucid.vision.restoration.method import RestorationMethod
+from pellucid.vision.restoration.noise_level import SIGMA_ERROR
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
 from pellucid.vision.restoration.restoring import Restoration, noise_of, restore
 
@@ -24,6 +32,8 @@ class RestoredFile:
     found: Restoration
     trials: list[Trial]
     """Methods compared, best first; none where one was asked for."""
+    chosen: Trial | None
+    """The best one that restores the whole image in the time given."""
     seconds: float
 
 
@@ -50,17 +60,26 @@ def restore_image(
 ) -> RestoredFile:
     """Return a restored image; None for a method compares those that can invert the operator, within the time."""
     start = time.perf_counter()
-    pixels, trials = image.pixels, []
-    known = sigma if sigma is not None else noise_of(pixels, operator)
+    pixels, trials, chosen = image.pixels, list[Trial](), None
+    noise, error = (noise_of(pixels, operator), SIGMA_ERROR) if sigma is None else (sigma, 0.0)
     if method is None:
         if len(candidates(operator)) > 1 and not isinstance(operator, Downscale):
-            trials = compare_methods(pixels, operator, known, seconds=seconds, listen=listen)
-        method = trials[0].method if trials and trials[0].psnr.is_known else usual_method(operator)
+            trials = compare_methods(pixels, operator, noise, sigma_error=error, seconds=seconds, listen=listen)
+        chosen = _in_time(trials, pixels.shape[0] * pixels.shape[1], seconds)
+        method = usual_method(operator) if chosen is None else chosen.method
     if listen is not None:
         listen(f"{type(method).__name__} on the whole image", len(trials), len(trials) + 1)
-    found = restore(pixels, operator, sigma, method)
+    found = restore(pixels, operator, noise, method, sigma_error=error)
     opacity = image.opacity
     if opacity is not None and isinstance(operator, Downscale):
         opacity = np.repeat(np.repeat(opacity, operator.scale, 0), operator.scale, 1)
     after = ImageFile(found.image, image.kind, opacity)
-    return RestoredFile(image, after, found, trials, time.perf_counter() - start)
+    return RestoredFile(image, after, found, trials, chosen, time.perf_counter() - start)
+
+
+def _in_time(trials: list[Trial], n_pixels: int, seconds: float) -> Trial | None:
+    """Return the best method that restores the whole image in this time, or the quickest if all would take longer."""
+    known = [trial for trial in trials if trial.psnr.is_known]
+    share = max(1.0, n_pixels / LARGEST_PART**2)
+    quick = [trial for trial in known if trial.seconds * share <= seconds]
+    return next(iter(quick or sorted(known, key=lambda trial: trial.seconds)), None)

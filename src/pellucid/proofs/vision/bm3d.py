@@ -33,7 +33,7 @@ VISIBLE = 2.0**17
 UNEVEN = (3.0 - math.sqrt(5.0)) / 2.0
 ROUNDED = 1e-4
 """Rounding of a mean of blocks, in units of the noise..."""
-FLOAT32 = 2.0**-20
+FLOAT32 = 2.0**-18
 """... and relative to the range of the image."""
 
 

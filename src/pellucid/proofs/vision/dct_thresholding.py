@@ -19,10 +19,10 @@ from pellucid.proofs.sampling import at_most_wrong, drawn, graded, is_fitting
 from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.vision.measurement import Measurement
 
-GRID = (0.8, 1.0, 1.2, 1.4, 1.6, 1.9, 2.3, 2.8)
 HARD = 3.0
 LOOKED_AT = 256
 UNEVEN = 1.0 + (3.0 - math.sqrt(5.0)) / 2000.0
+GRID = tuple(UNEVEN * threshold for threshold in (0.8, 1.0, 1.2, 1.4, 1.6, 1.9, 2.3, 2.8))
 TILE = 32
 """Rows and columns of a part that is made again."""
 WHOLE, AT_FIT = 1 << 20, 4

@@ -14,39 +14,47 @@ from pellucid.proofs.vision.measurement import Measurement
 GRID = (0.4, 0.5, 0.6, 0.75, 1.0, 1.3)
 LOOKED_AT = 128
 PROBE = 1e-2
+INDISTINCT = 8.7e-8
+"""Share of the range below which h makes each pixel its own mean."""
 SAMPLE, SAMPLE_AT_FIT = 4096, 128
 """Pixels that are averaged again."""
 AT_ONCE = 1 << 21
 """Numbers of an array of neighbors."""
-ROUNDED = 2.0**-17
-"""Error of weights in float32, by which a mean may be off, relative to the range of the image."""
+ROUNDED = 2.0**-18
+"""Error of a weight by rounding in float32, for each unit of its exponent."""
 SAME_ERROR = 1e-3
 """Difference of two estimated errors, in units of the noise's variance, that rounding makes."""
 
 
 def prove_non_local_means(fitted: Seen, parameters: Seen, data: Measurement) -> Certificate:
     """Prove that pixels are the weighted means that they should be, and that h was the one to take."""
-    y, sigma, size, reach = data.y, data.sigma, parameters.patch_size, parameters.patch_distance
+    y, size, reach = data.y, parameters.patch_size, parameters.patch_distance
     h = fitted.h if parameters.h is None else parameters.h
     is_number = isinstance(h, float | int) and np.isfinite(h) and h >= 0
     kinds = {"h": is_number, "finite": bool(np.isfinite(fitted.image).all())}
     wrong = misshapen("exact", fitted, kinds, image=y.shape)
     if wrong is not None:
         return wrong
+    unit = (
+        float(np.ptp(y)) or float(np.max(np.abs(y))) or 1.0
+    )  # in units of the range no square is too large, or too small
+    sigma, h = data.sigma / unit, h / unit
     places = drawn(y.size, SAMPLE_AT_FIT if is_fitting() else SAMPLE)
-    wanted = _means(y, places, size, reach, sigma, h)
-    worst = float(np.max(np.abs(wanted - fitted.image.ravel()[places])))
+    wanted = _means(y / unit, places, size, reach, sigma, h)
+    worst = float(np.max(np.abs(wanted - fitted.image.ravel()[places] / unit)))
     said = f"{len(places):,} of {y.size:,} pixels averaged again{at_most_wrong(len(places), y.size)}"
-    range_ = float(np.ptp(y))
-    bound = ROUNDED * range_ + 1e-12 * float(np.max(np.abs(y)))
-    claims = [Claim("pixels", f"{said}: largest difference in gray levels", worst, bound)]
+    exponent = 4.0 + 2.0 * min(sigma / h if h > 0 else 0.0, 1e3) ** 2
+    bound = ROUNDED * exponent + 1e-12 * float(np.max(np.abs(y / unit)))
+    claims = [Claim("pixels", f"{said}: largest difference, as a share of the range of the image", worst, bound)]
     if parameters.h is None:
-        claims.append(_claim_of_h(h, parameters, data))
+        claims.append(_claim_of_h(h, y / unit, sigma, parameters))
     return graded("exact", claims)
 
 
 def _means(y: Array, places: Array, size: int, reach: int, sigma: float, h: float) -> Array:
     """Return the weighted means at some pixels, numbered row by row."""
+    if h <= INDISTINCT * float(np.ptp(y)):
+        return y.ravel()[places]
     patches = sliding_window_view(np.pad(y, reach + size // 2, mode="reflect"), (size, size))
     window = 2 * reach + 1
     n_at_once = max(1, AT_ONCE // (window * size) ** 2)
@@ -57,17 +65,15 @@ def _means(y: Array, places: Array, size: int, reach: int, sigma: float, h: floa
         beside = columns[:, np.newaxis, np.newaxis] + np.arange(window)
         near = patches[around, beside]  # (pixels, window, window, size, size)
         own = patches[rows + reach, columns + reach][:, np.newaxis, np.newaxis]
-        weights = _weights(np.mean((near - own) ** 2, axis=(3, 4)), sigma, h, y)
+        weights = _weights(np.mean((near - own) ** 2, axis=(3, 4)), sigma, h)
         weights[:, reach, reach] = 1.0
         values = near[:, :, :, size // 2, size // 2]
         found.append(np.sum(weights * values, axis=(1, 2)) / np.sum(weights, axis=(1, 2)))
     return np.concatenate(found)
 
 
-def _weights(squares: Array, sigma: float, h: float, y: Array) -> Array:
-    """Return what pixels weigh by the mean squared difference of their patches."""
-    if h <= 1e-7 * float(np.ptp(y)):  # no two pixels are alike
-        return np.zeros_like(squares)
+def _weights(squares: Array, sigma: float, h: float) -> Array:
+    """Return what pixels weigh by the mean squared difference of their patches, in units of the range."""
     return np.asarray(np.exp(-np.maximum(squares / h / h - 2.0 * (sigma / h) ** 2, 0.0)))
 
 
@@ -85,18 +91,18 @@ def _means_everywhere(y: Array, size: int, reach: int, sigma: float, hs: list[fl
             half = size // 2
             values = moved[half : half + y.shape[0], half : half + y.shape[1]]
             for h, total, weights in zip(hs, totals, sums, strict=True):
-                weight = _weights(patch / size**2, sigma, h, y) if down or right else np.ones_like(y)
+                is_used = (down or right) and h > INDISTINCT * float(np.ptp(y))
+                weight = _weights(patch / size**2, sigma, h) if is_used else np.full_like(y, down == right == 0)
                 total += weight * values
                 weights += weight
     return [total / weights for total, weights in zip(totals, sums, strict=True)]
 
 
-def _claim_of_h(h: float, parameters: Seen, data: Measurement) -> Claim:
+def _claim_of_h(h: float, y: Array, sigma: float, parameters: Seen) -> Claim:
     """Return the claim that no other h of the grid has a smaller estimated error; a fit sees that it is of the grid."""
-    y, sigma = data.y, data.sigma
     off = min(abs(h - factor * sigma) for factor in GRID)
     if sigma == 0 or is_fitting() or off > 1e-12 * sigma:
-        return Claim("h", "distance from the values of h that are compared", off, 1e-12 * sigma)
+        return Claim("h", "distance from the values that are compared, as a share of the range", off, 1e-12 * sigma)
     middle = tuple(slice(max(0, n - LOOKED_AT) // 2, max(0, n - LOOKED_AT) // 2 + LOOKED_AT) for n in y.shape)
     seen = y[middle]
     signs = np.where(np.random.default_rng(0).random(seen.shape) < 0.5, -1.0, 1.0)

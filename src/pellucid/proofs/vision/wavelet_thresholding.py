@@ -64,7 +64,8 @@ def prove_wavelet_thresholding(fitted: Seen, parameters: Seen, data: Measurement
         claims.append(Claim("shifts", said, worst, bound))
     if parameters.threshold is None:
         bands = _transformed(padded / sigma, fitted.low_pass, levels)[1]
-        claims.append(_claim_of_thresholds(thresholds, bands, parameters.kind))
+        slack = 1e-11 * float(np.max(np.abs(padded / sigma)))
+        claims.append(_claim_of_thresholds(thresholds, bands, parameters.kind, slack))
     return Certificate("exact", tuple(claims))
 
 
@@ -159,8 +160,8 @@ def _claim_of_optimum(image: Array, y: Array, low: Array, levels: int, threshold
     return Claim("minimum", said, float(np.max(gaps)), 10 * bound)
 
 
-def _claim_of_thresholds(thresholds: tuple[float, ...], bands: list[Array], kind: str) -> Claim:
-    """Return the claim that each band has the threshold of least estimated error, or what stands for it."""
+def _claim_of_thresholds(thresholds: tuple[float, ...], bands: list[Array], kind: str, slack: float) -> Claim:
+    """Return the claim that each band has the threshold of least estimated error, if rounding is at most ``slack``."""
     if kind == "hard":
         return Claim("threshold", "distance from the usual one", max(abs(t - HARD) for t in thresholds), 0.0)
     gaps = []
@@ -176,13 +177,14 @@ def _claim_of_thresholds(thresholds: tuple[float, ...], bands: list[Array], kind
         below = np.concatenate([[0.0], sizes[sizes <= largest], [largest]])
         tried = np.quantile(below, np.linspace(0.0, 1.0, 9 if is_fitting() else 65))
         least = min(_estimated_error(sizes, one) for one in tried)
-        gaps.append(max(_estimated_error(sizes, t * (1 + 1e-9)) - least, t - largest, 0.0))
+        gaps.append(max(_estimated_error(sizes, t, slack) - least, t - largest, 0.0))
     said = "estimated error of a band above the least one, per coefficient, in units of the noise's variance"
     return Claim("threshold", said, float(np.max(gaps, initial=0.0)), SAME_ERROR)
 
 
-def _estimated_error(sizes: Array, t: float) -> float:
-    return float(np.mean(np.minimum(sizes, t) ** 2 + 1.0 - 2.0 * (sizes <= t)))
+def _estimated_error(sizes: Array, t: float, slack: float = 0.0) -> float:
+    """Return Stein's estimate per coefficient; sizes above the threshold by rounding count as below."""
+    return float(np.mean(np.minimum(sizes, t) ** 2 + 1.0 - 2.0 * (sizes <= t + slack)))
 
 
 def _is_threshold(value: Any) -> bool:

@@ -79,6 +79,7 @@ def compare_methods(
     operator: Operator,
     sigma: float,
     *,
+    sigma_error: float = 0.0,
     methods: Sequence[RestorationMethod] | None = None,
     seconds: float = 60.0,
     peak: float | None = None,
@@ -100,7 +101,7 @@ def compare_methods(
         begun = time.perf_counter()
         if listen is not None:
             listen(type(method).__name__, k, len(methods))
-        found = restore(part, its_operator, sigma, method, peak=peak)
+        found = restore(part, its_operator, sigma, method, sigma_error=sigma_error, peak=peak)
         tried.append(Trial(method, found.psnr, time.perf_counter() - begun))
     return sorted(tried, key=lambda trial: -trial.psnr.value if trial.psnr.is_known else np.inf)
 

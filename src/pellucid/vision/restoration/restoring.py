@@ -47,7 +47,13 @@ class Restoration:
     chosen: tuple[Mapping[str, Any], ...]
     """For each plane, what the method took for the parameters that were left to it."""
     evidence: tuple[Mapping[str, Array], ...] = field(repr=False)
-    sigma_was_estimated: bool = False
+    sigma_error: float = 0.0
+    """Standard error of sigma as a share of it: 0 where it was given."""
+
+    @property
+    def sigma_was_estimated(self) -> bool:
+        """Whether nobody said how much noise there is."""
+        return self.sigma_error > 0
 
     def __repr__(self) -> str:
         size = " x ".join(str(n) for n in self.image.shape[:2])
@@ -71,6 +77,7 @@ def restore(
     sigma: float | None = None,
     method: RestorationMethod | None = None,
     *,
+    sigma_error: float = 0.0,
     peak: float | None = None,
     estimate_psnr: bool = True,
     random_state: RandomState = 0,
@@ -88,6 +95,8 @@ def restore(
     method : RestorationMethod, default=None
         How to restore, as a value such as ``TotalVariation()``; None takes the one that restores best: a
         network where PyTorch is installed, BM3D where not.
+    sigma_error : float, default=0.0
+        Standard error of a sigma that is given, as a share of it; it widens the interval of the PSNR.
     peak : float, default=None
         Largest gray value. By default that of the dtype; for floats 1 if none is above 2, and 255 above.
     estimate_psnr : bool, default=True
@@ -124,9 +133,9 @@ def restore(
         )
     format_ = Format.of(image, peak)
     y = _checked_planes(image, operator, method.color)
-    was_estimated = sigma is None
     if sigma is None:
-        sigma = noise_of(image, operator)
+        sigma, sigma_error = noise_of(image, operator), SIGMA_ERROR
+    check_nonnegative(sigma_error=sigma_error)
     check_nonnegative(sigma=sigma, hint="It is the noise's standard deviation, in units of the image.")
     sigma = float(sigma)
 
@@ -145,7 +154,7 @@ def restore(
         peak=format_.peak,
         chosen=tuple(dict(answer.chosen) for answer in answers),
         evidence=tuple(dict(answer.evidence) for answer in answers),
-        sigma_was_estimated=was_estimated,
+        sigma_error=sigma_error,
     )
     if estimate_psnr:
         found = replace(found, psnr=_estimated_psnr(found, y, restored, generator(random_state)))
@@ -293,7 +302,7 @@ def _estimated_psnr(found: Restoration, y: Array, restored: Array, rng: np.rando
 
 def _standard_error(risk: Risk, found: Restoration) -> float:
     """Return the standard error of an estimate; a sigma that was estimated adds its own."""
-    from_sigma = 2.0 * found.sigma**2 * SIGMA_ERROR * risk.sensitivity if found.sigma_was_estimated else 0.0
+    from_sigma = 2.0 * found.sigma**2 * found.sigma_error * risk.sensitivity
     return math.hypot(math.sqrt(risk.variance), from_sigma)
 
 

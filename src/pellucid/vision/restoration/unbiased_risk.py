@@ -62,7 +62,7 @@ class EstimatedPSNR:
         if not self.is_known:
             return f"PSNR not estimated: {self.reason}"
         if not math.isfinite(self.high):
-            return f"PSNR at least {self.low:.1f} dB"
+            return f"PSNR {self.value:.1f} dB, at least {self.low:.1f}"
         return f"PSNR {self.value:.1f} dB, between {self.low:.1f} and {self.high:.1f}"
 
 

@@ -31,7 +31,7 @@ PROBE = 1e-2
 COARSE = 100.0
 """Range of an image, in units of h, up to which float32 tells patches apart to a millionth of their weight."""
 
-INDISTINCT = 1e-7
+INDISTINCT = 8.7e-8
 """Share of the range below which h tells any two pixels apart that are not equal: each is its own mean."""
 
 

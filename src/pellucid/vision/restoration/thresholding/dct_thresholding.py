@@ -20,9 +20,6 @@ from pellucid.vision.restoration.thresholding.kernels import threshold_rows
 STRIP = 32
 """Rows of blocks that are added up in one buffer: a constant, so that sums do not depend on the number of threads."""
 
-GRID = (0.8, 1.0, 1.2, 1.4, 1.6, 1.9, 2.3, 2.8)
-"""Soft thresholds, in units of the noise, among which the estimated error decides."""
-
 HARD = 3.0
 """The hard threshold where none is given, in units of the noise (Yu and Sapiro 2011): no estimate could choose it."""
 
@@ -30,7 +27,10 @@ LOOKED_AT = 256
 """Rows and columns in the middle of an image by which the threshold is chosen."""
 
 UNEVEN = 1.0 + (3.0 - math.sqrt(5.0)) / 2000.0
-"""Hard thresholds times this: no coefficient of an image of whole numbers stands on one."""
+"""Thresholds that are hard or chosen are times this: no coefficient of an image of whole numbers stands on one."""
+
+GRID = tuple(UNEVEN * threshold for threshold in (0.8, 1.0, 1.2, 1.4, 1.6, 1.9, 2.3, 2.8))
+"""Soft thresholds, in units of the noise, among which the estimated error decides."""
 
 JUMPS = "a coefficient that passes a hard threshold jumps, so that the answer does"
 

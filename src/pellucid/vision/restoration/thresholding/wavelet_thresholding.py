@@ -69,6 +69,7 @@ class WaveletThresholding(RestorationMethod):
 
     takes: ClassVar[tuple[str, ...]] = ("Identity",)
     color: ClassVar[str] = "opponent"
+    leaves: ClassVar[tuple[str, ...]] = ("low_pass",)
 
     def __post_init__(self) -> None:
         if isinstance(self.threshold, str):

@@ -39,7 +39,7 @@ FIRST_WEIGHT_BEHIND = 0.15
 FACTOR = 1.7
 """From one weight that is tried to the next."""
 
-LARGEST_TRIED = 384
+LARGEST_TRIED = 352
 """Rows and columns, at most, that weights are tried on where A is the identity."""
 
 MOST_TRIED = 8

@@ -96,10 +96,9 @@ def compile_images() -> None:
         restoration.denoise(y, 20.0, getattr(restoration, name)(), peak=255.0)
     for operator in (seen, blur):
         restoration.restore(operator.apply(y), operator, 20.0, restoration.TotalVariation(), peak=255.0)
-    for coding in ("omp", "lasso"):
+    for coding, happened in (("omp", restoration.Identity()), ("lasso", restoration.Identity()), ("omp", seen)):
         method = restoration.DictionaryDenoising(coding=coding, n_iter=1)
-        for happened in (restoration.Identity(), seen):
-            restoration.restore(happened.apply(y), happened, 20.0, method, peak=255.0, estimate_psnr=False)
+        restoration.restore(happened.apply(y), happened, 20.0, method, peak=255.0, estimate_psnr=False)
 
 
 def variants_of(card: Any) -> Iterator[Any]:

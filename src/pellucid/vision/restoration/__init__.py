@@ -4,16 +4,20 @@ from typing import TYPE_CHECKING
 
 from pellucid.core.public_names import name_finder, names_without
 
-ON_TORCH: tuple[str, ...] = ()
+ON_TORCH = ("BiasFreeDnCNN", "DeconvolutionNetwork", "DnCNN", "SRCNN", "filter_behind", "verify_table")
 """Names that need PyTorch."""
 
 __all__ = [
     "BM3D",
+    "SRCNN",
+    "BiasFreeDnCNN",
     "Bicubic",
     "Blur",
     "BlurDecimate",
     "DCTThresholding",
+    "DeconvolutionNetwork",
     "DictionaryDenoising",
+    "DnCNN",
     "Downscale",
     "Identity",
     "Mask",
@@ -30,6 +34,7 @@ __all__ = [
     "denoise",
     "estimate_kernel",
     "estimate_sigma",
+    "filter_behind",
     "inpaint",
     "ksvd",
     "lasso_codes",
@@ -47,6 +52,7 @@ __all__ = [
     "show_wiener",
     "ssim",
     "upscale",
+    "verify_table",
 ]
 
 if TYPE_CHECKING:
@@ -59,6 +65,9 @@ if TYPE_CHECKING:
     from pellucid.vision.restoration.enlarging import Bicubic
     from pellucid.vision.restoration.linear_filters import Tikhonov, Wiener
     from pellucid.vision.restoration.metrics import mse, psnr, ssim
+    from pellucid.vision.restoration.networks.network_methods import SRCNN, BiasFreeDnCNN, DeconvolutionNetwork, DnCNN
+    from pellucid.vision.restoration.networks.pixel_filter import filter_behind
+    from pellucid.vision.restoration.networks.tables import verify_table
     from pellucid.vision.restoration.noise_level import estimate_sigma
     from pellucid.vision.restoration.non_local_means.non_local_means import NonLocalMeans
     from pellucid.vision.restoration.operators import Blur, BlurDecimate, Downscale, Identity, Mask, bicubic_resize

@@ -96,20 +96,6 @@ def advance(y, p, old, first, last, momenta, step, isotropic, p_out, old_out, p_
 
 
 @kept
-def primal_image(y, p, x):
-    """Write x = y - D'p, in float64. O(n)."""
-    n_rows, n = y.shape
-    for i in range(n_rows):
-        for j in range(n):
-            total = y[i, j] + p[0, i, j] + p[1, i, j]
-            if i > 0:
-                total -= p[0, i - 1, j]
-            if j > 0:
-                total -= p[1, i, j - 1]
-            x[i, j] = total
-
-
-@kept
 def feasible_dual(p, weight, isotropic, dual):
     """Write ``weight`` times the dual field into ``dual``, each vector brought back into its ball in float64. O(n)."""
     for i in range(p.shape[1]):
@@ -173,8 +159,35 @@ def flattened(dual, limit, isotropic, x, parent, total, count):
             x[i] = total[parent[i]] / count[parent[i]]
 
 
+@lean
+def dual_pixel(y, p, i, j):
+    """Return pixel (i, j) of y - D'p."""
+    total = y[i, j] + p[0, i, j] + p[1, i, j]
+    if i > 0:
+        total -= p[0, i - 1, j]
+    if j > 0:
+        total -= p[1, i, j - 1]
+    return total
+
+
 @kept
-def gap_of(x, nearest, dual, weight, isotropic):
+def primal_image(y, p, x):
+    """Write x = y - D'p, in float64. O(n)."""
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            x[i, j] = dual_pixel(y, p, i, j)
+
+
+@kept
+def half_way(y, p, x):
+    """Move x half way to y - D'p. O(n)."""
+    for i in range(y.shape[0]):
+        for j in range(y.shape[1]):
+            x[i, j] = 0.5 * (x[i, j] + dual_pixel(y, p, i, j))
+
+
+@kept
+def gap_of(x, y, p, weight, isotropic):
     """Return the gap: half the squared distance to y - D'p, and what the weighted variation is above <p, Dx>. O(n)."""
     n_rows, n = x.shape
     gap = 0.0
@@ -184,7 +197,7 @@ def gap_of(x, nearest, dual, weight, isotropic):
             down = x[i + 1, j] - x[i, j] if i + 1 < n_rows else 0.0
             right = x[i, j + 1] - x[i, j] if j + 1 < n else 0.0
             variation = np.sqrt(down * down + right * right) if isotropic else abs(down) + abs(right)
-            of_row += 0.5 * (x[i, j] - nearest[i, j]) ** 2
-            of_row += weight * variation - dual[0, i, j] * down - dual[1, i, j] * right
+            of_row += 0.5 * (x[i, j] - dual_pixel(y, p, i, j)) ** 2
+            of_row += weight * variation - p[0, i, j] * down - p[1, i, j] * right
         gap += of_row
     return gap

@@ -231,7 +231,7 @@ def _claim_of_squares(square: Square, work: float, fitted: Seen, data: Measureme
         allowed = SPREAD * data.peak * math.sqrt(variance) + np.finfo(np.float64).tiny
         worst = max(worst, _largest(np.abs(image[rows, columns] - data.peak * wanted)) / allowed)
     said = f"largest difference at {len(places):,} of {down * across:,} squares of 8 x 8 pixels from plain sums, "
-    said += f"sums, in units of what float32 may round{at_most_wrong(len(places), down * across)}"
+    said += f"in units of what float32 may round{at_most_wrong(len(places), down * across)}"
     return Claim("squares", said, worst, 1.0, "Restore it again.")
 
 

@@ -85,6 +85,12 @@ def test_all_shifts_are_the_mean_over_all_shifts():
     )
 
 
+def test_of_a_constant_image_only_means_are_kept_and_the_estimated_error_counts_them():
+    # nothing is removed, and of 64 coefficients one follows the noise: 0 - 1 + 2 / 64
+    trace = solve(DCTThresholding(), np.full((24, 24), 7.0), 1.0).trace
+    np.testing.assert_allclose(trace["estimated_error"], 2 / 64 - 1, atol=1e-12)
+
+
 def test_compiled_loops_do_what_they_say_in_python():
     y = noisy(photo(9, 8), 20.0)
     cosines = fft.dct(np.eye(4), axis=0, norm="ortho")

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
-from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.vision.restoration.method import Answer, RestorationMethod
@@ -18,9 +17,6 @@ from pellucid.vision.restoration.thresholding.dct_thresholding import HARD, JUMP
 
 WAVELETS = {"haar": (1, 1), "db": (1, 12), "sym": (2, 12), "coif": (1, 3)}
 """Orthogonal wavelets, and of which orders: the moments of longer filters drown in rounding, and no proof sees them."""
-
-AT_ONCE = 4
-"""Shifted images that are held at once."""
 
 
 @dataclass(frozen=True)
@@ -90,44 +86,28 @@ class WaveletThresholding(RestorationMethod):
 
     def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
         """Return the answer for one plane."""
-        import pywt
-
         trace, evidence = Trace(), {"low_pass": _filter(self.wavelet)}
         if sigma == 0:
             return Answer(y.copy(), {} if self.threshold is not None else {"threshold": HARD}, trace, evidence)
         levels = min(self.levels, max(1, math.ceil(math.log2(min(y.shape)))))
         padded = np.pad(y, [(0, -n % 2**levels) for n in y.shape], mode="symmetric") / sigma
-
-        def transformed(shift: tuple[int, int]) -> tuple[Array, list[Array]]:
-            means, bands = np.roll(padded, shift, (0, 1)), list[Array]()
-            for _ in range(levels):
-                means, details = pywt.dwt2(means, self.wavelet, mode="periodization")
-                bands = [*details, *bands]
-            return means, bands
-
-        def shrunken(shift: tuple[int, int]) -> Array:
-            means, bands = transformed(shift)
-            kept = [_shrunken(band, t, self.kind) for band, t in zip(bands, thresholds, strict=True)]
-            for k in range(0, len(kept), 3):
-                means = pywt.idwt2((means, tuple(kept[k : k + 3])), self.wavelet, mode="periodization")
-            return np.roll(means, (-shift[0], -shift[1]), (0, 1))
-
-        with own_threads():
-            threshold = self._settled(transformed((0, 0))[1], y.size)
-            thresholds = threshold if isinstance(threshold, tuple) else (threshold,) * (3 * levels)
-            if len(thresholds) != 3 * levels:
-                raise ValueError(
-                    f"threshold must hold one number for each of the {3 * levels} bands, got {len(thresholds)}. "
-                    "Give one number for all."
-                )
-            shifts = [(i, j) for i in range(self.spins) for j in range(self.spins)]
-            total = np.zeros_like(padded)
-            for k in range(0, len(shifts), AT_ONCE):
-                for image in run_blocks(shrunken, shifts[k : k + AT_ONCE]):
-                    total += image
+        threshold = self._settled(_transformed(padded, self.wavelet, levels)[1], y.size)
+        thresholds = threshold if isinstance(threshold, tuple) else (threshold,) * (3 * levels)
+        if len(thresholds) != 3 * levels:
+            raise ValueError(
+                f"threshold must hold one number for each of the {3 * levels} bands, got {len(thresholds)}. "
+                "Give one number for all."
+            )
+        total = np.zeros_like(padded)
+        for i in range(self.spins):  # one after the other: on two threads they would hold ten images
+            for j in range(self.spins):
+                means, bands = _transformed(np.roll(padded, (i, j), (0, 1)), self.wavelet, levels)
+                for band, t in zip(bands, thresholds, strict=True):
+                    _shrink(band, t, self.kind)
+                total += np.roll(_transformed_back(means, bands, self.wavelet), (-i, -j), (0, 1))
         for k, t in enumerate(thresholds, start=1):
             trace.add(iteration=k, threshold=t)
-        image = sigma * total[: y.shape[0], : y.shape[1]] / len(shifts)
+        image = sigma * total[: y.shape[0], : y.shape[1]] / self.spins**2
         chosen: dict[str, Any] = {} if self.threshold is not None else {"threshold": threshold}
         return Answer(image, chosen, trace, evidence)
 
@@ -166,10 +146,32 @@ def sure_threshold(band: Array) -> float:
     return float(tried[np.argmin(risks)])
 
 
-def _shrunken(band: Array, threshold: float, kind: str) -> Array:
+def _transformed(image: Array, wavelet: str, levels: int) -> tuple[Array, list[Array]]:
+    """Return the coarsest means, and the bands of all levels, coarse ones first."""
+    import pywt
+
+    bands: list[Array] = []
+    for _ in range(levels):
+        image, details = pywt.dwt2(image, wavelet, mode="periodization")
+        bands = [*details, *bands]
+    return image, bands
+
+
+def _transformed_back(image: Array, bands: list[Array], wavelet: str) -> Array:
+    """Undo ``_transformed``."""
+    import pywt
+
+    for k in range(0, len(bands), 3):
+        image = pywt.idwt2((image, tuple(bands[k : k + 3])), wavelet, mode="periodization")
+    return image
+
+
+def _shrink(band: Array, threshold: float, kind: str) -> None:
+    """Threshold a band in place."""
     if kind == "hard":
-        return np.where(np.abs(band) > threshold * UNEVEN, band, 0.0)
-    return np.asarray(np.sign(band) * np.maximum(np.abs(band) - threshold, 0.0))
+        band[np.abs(band) <= threshold * UNEVEN] = 0.0
+    else:
+        band -= np.clip(band, -threshold, threshold)
 
 
 def _filter(wavelet: str) -> Array:

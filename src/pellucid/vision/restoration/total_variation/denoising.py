@@ -39,11 +39,11 @@ FLAT = 1e-5
 FOR_FLOAT32 = 1e-5
 """The finest goal, as a share of the range of the data, that steps in float32 reach with digits to spare."""
 
-FIRST_CHECK = 60
-"""Steps before the gap is looked at: fewer never were enough for two figures."""
+FIRST_CHECK = 80
+"""Steps before the gap is looked at: it takes as long as twenty of them, and fewer were seldom enough."""
 
-FALL = 1.5
-"""The bound falls like this power of the steps at first; then as it fell between the last two looks."""
+FALL, LONGEST_WAY = 1.75, 4.0
+"""The bound falls like this power of the steps, later as between the last two looks; the next is planned by it."""
 
 
 @dataclass
@@ -76,8 +76,8 @@ class DualField:
 
         def advance_rows(block: slice) -> None:
             height, n = block.stop - block.start + 2 * taken, self.y.shape[1]
-            room = np.empty((2, 2, height, n), dtype), np.zeros((9, n), dtype)
-            advance(self.y, self.p, self._before, block.start, block.stop, *fixed, *room[0], room[1])
+            fields, lines = np.empty((2, 2, height, n), dtype), np.zeros((9, n), dtype)
+            advance(self.y, self.p, self._before, block.start, block.stop, *fixed, *fields, lines)
 
         run_blocks(advance_rows, split_evenly(rows, max(thread_count(), ceil(rows / ROWS_AT_ONCE))))
         self.p, self._before, self._spare = *self._spare, [self.p, self._before]
@@ -131,7 +131,7 @@ def _steps_ahead(trace: Trace, goal: float) -> int:
     if len(trace) > 1:
         earlier = float(np.log(trace["error_bound"][-2] / bound) / np.log(k / trace["iteration"][-2]))
         fall = min(max(earlier, 0.5), 3.0)
-    return ceil(k * (min(max(1.02 * (bound / goal) ** (1.0 / fall), 1.04), 2.0) - 1.0))
+    return ceil(k * (min(max(1.02 * (bound / goal) ** (1.0 / fall), 1.04), LONGEST_WAY) - 1.0))
 
 
 class Check:
@@ -143,16 +143,12 @@ class Check:
         self._regions = np.empty(y.size, np.int32), np.empty(y.size), np.empty(y.size, np.int32)
 
     def look_at(self, p: Array) -> float:
-        """Keep the dual field and the better of its image and the flattened one; return the gap."""
+        """Keep the dual field, its image and the flattened one; return the gap of the two."""
         feasible_dual(p, self.weight, self.isotropic, self.dual)
         primal_image(self.y, self.dual, self._nearest)
         self.image[...] = self._nearest
-        flattened(self.dual, (1.0 - FLAT) * self.weight, self.isotropic, self.image, *self._regions)
-        gap = float(gap_of(self.image, self._nearest, self.dual, self.weight, self.isotropic))
-        as_it_is = float(gap_of(self._nearest, self._nearest, self.dual, self.weight, self.isotropic))
-        if as_it_is < gap:
-            self.image[...] = self._nearest
-        return max(min(gap, as_it_is), 0.0)
+        flattened(self.dual, (1.0 - FLAT) * self.weight, self.isotropic, self.image.reshape(-1), *self._regions)
+        return max(float(gap_of(self.image, self._nearest, self.dual, self.weight, self.isotropic)), 0.0)
 
     def half_way(self) -> Array:
         """Return the middle of the two images that the gap is about."""

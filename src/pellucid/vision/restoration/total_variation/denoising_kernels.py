@@ -19,12 +19,9 @@ def extrapolated_row(data, p, old, i, above, q, x, momentum):
         vertical[j] = p0[j] + momentum * (p0[j] - old0[j])
     for j in range(n):
         horizontal[j] = p1[j] + momentum * (p1[j] - old1[j])
-    for j in range(n):
-        x[j] = data[j] + vertical[j] - upper[j]
-    for j in range(n):
-        x[j] += horizontal[j]
+    x[0] = data[0] + vertical[0] - upper[0] + horizontal[0]
     for j in range(1, n):
-        x[j] -= horizontal[j - 1]
+        x[j] = data[j] + (vertical[j] - upper[j]) + (horizontal[j] - horizontal[j - 1])
 
 
 @lean_in_any_order
@@ -41,7 +38,7 @@ def projected_row(out, i, q, x, below, step, isotropic, scale):
     if isotropic:
         for j in range(n):
             scale[j] = max(vertical[j] * vertical[j] + horizontal[j] * horizontal[j], one)
-        for j in range(n):
+        for j in range(n):  # apart from the division: together they take half as long again
             scale[j] = np.sqrt(scale[j])
         for j in range(n):
             scale[j] = one / scale[j]
@@ -147,13 +144,13 @@ def joined(parent, i, j):
 
 @kept
 def flattened(dual, limit, isotropic, x, parent, total, count):
-    """Replace ``x`` by its mean over each region inside which the dual field is shorter than ``limit``.
+    """Replace the pixels ``x`` by their mean over each region inside which the dual field is shorter than ``limit``.
 
     Where the dual field is strictly inside its ball, the minimizer has no difference: pixels on both sides are of one
     region. Without this the gap would fall with the error of ``x``, with it it falls with the square of the error.
     O(n) but for the inverse of Ackermann's function.
     """
-    n_rows, n = x.shape
+    _, n_rows, n = dual.shape
     for i in range(n_rows * n):
         parent[i], total[i], count[i] = i, 0.0, 0
     for i in range(n_rows):
@@ -168,13 +165,12 @@ def flattened(dual, limit, isotropic, x, parent, total, count):
             if right and j + 1 < n:
                 joined(parent, i * n + j, i * n + j + 1)
     for i in range(n_rows * n):
-        root = root_of(parent, i)
-        total[root] += x[i // n, i % n]
-        count[root] += 1
+        parent[i] = parent[parent[i]]  # a pixel comes after what represents it, whose own entry is final
+        total[parent[i]] += x[i]
+        count[parent[i]] += 1
     for i in range(n_rows * n):
-        root = root_of(parent, i)
-        if count[root] > 1:
-            x[i // n, i % n] = total[root] / count[root]
+        if count[parent[i]] > 1:
+            x[i] = total[parent[i]] / count[parent[i]]
 
 
 @kept

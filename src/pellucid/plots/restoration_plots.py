@@ -153,9 +153,10 @@ def plot_dictionary(atoms: Data, ax: Axes | None = None, *, most: int = 256) -> 
 def plot_filter(weights: Data, ax: Axes | None = None, *, pixel: tuple[int, int] | None = None) -> Axes:
     """Draw the weights by which pixels count for one output pixel: red below 0, blue above.
 
-    A bias-free network is, near an image, such a weighted mean: on an edge the weights lie along it.
+    A bias-free network is, near an image, such a weighted mean: on an edge the weights lie along it. What
+    ``filter_behind`` returns is drawn as it is.
     """
-    values = np.asarray(weights, dtype=np.float64)
+    values = np.asarray(getattr(weights, "weights", weights), dtype=np.float64)
     if values.ndim != 2:
         raise ValueError(f"weights must be of shape (height, width), got {values.shape}.")
     most = float(np.abs(values).max()) or 1.0

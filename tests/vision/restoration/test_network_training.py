@@ -108,6 +108,14 @@ def test_patches_are_cut_alike_from_what_is_given_and_what_is_wanted():
         assert torch.equal(given[:, :, 3:-3, 3:-3], wanted)
 
 
+def test_patches_come_in_all_eight_positions():
+    image = np.add.outer(np.arange(40), 3 * np.arange(40)).astype(np.uint8)
+    patches = patches_of([image], CPU, 0, step=1)
+    _, wanted = patches.draw(0, 200, 12, torch.Generator().manual_seed(0))
+    corners = wanted[:, 0, [0, 0, -1, -1], [0, -1, 0, -1]]
+    assert len({tuple(order.tolist()) for order in corners.argsort(dim=1)}) == 8
+
+
 def test_a_reduced_and_enlarged_image_stays_aligned_when_it_is_mirrored():
     image = np.random.default_rng(0).uniform(0, 1, (36, 36))
     made = bicubic_resize(Downscale(3).apply(image), 3)

@@ -176,7 +176,7 @@ def print_restoration(result: RestoredFile, console: Console, files: Sequence[Pa
             column.justify = "right"
         for trial in result.trials:
             psnr, is_chosen = trial.psnr, trial is result.chosen
-            cells = (f"{psnr.value:.2f}", f"{psnr.low:.2f} - {psnr.high:.2f}") if psnr.is_known else ("-", "-")
+            cells = (f"{psnr.value:.2f}", psnr.interval) if psnr.is_known else ("-", "-")
             name = f"{trial.name}{' (chosen)' if is_chosen else ''}"
             table.add_row(name, *cells, f"{trial.seconds:.1f}", style="bold" if is_chosen else "")
         console.print(table)

@@ -67,9 +67,11 @@ def restore_image(
             trials = compare_methods(pixels, operator, noise, sigma_error=error, seconds=seconds, listen=listen)
         chosen = _in_time(trials, pixels.shape[0] * pixels.shape[1], seconds)
         method = usual_method(operator) if chosen is None else chosen.method
-    if listen is not None:
-        listen(f"{type(method).__name__} on the whole image", len(trials), len(trials) + 1)
-    found = restore(pixels, operator, noise, method, sigma_error=error)
+    found = None if chosen is None else chosen.whole
+    if found is None:
+        if listen is not None:
+            listen(f"{type(method).__name__} on the whole image", len(trials), len(trials) + 1)
+        found = restore(pixels, operator, noise, method, sigma_error=error)
     opacity = image.opacity
     if opacity is not None and isinstance(operator, Downscale):
         opacity = np.repeat(np.repeat(opacity, operator.scale, 0), operator.scale, 1)
@@ -81,5 +83,5 @@ def _in_time(trials: list[Trial], n_pixels: int, seconds: float) -> Trial | None
     """Return the best method that restores the whole image in this time, or the quickest if all would take longer."""
     known = [trial for trial in trials if trial.psnr.is_known]
     share = max(1.0, n_pixels / LARGEST_PART**2)
-    quick = [trial for trial in known if trial.seconds * share <= seconds]
+    quick = [trial for trial in known if trial.whole is not None or trial.seconds * share <= seconds]
     return next(iter(quick or sorted(known, key=lambda trial: trial.seconds)), None)

@@ -230,10 +230,8 @@ def _claim_of_squares(square: Square, work: float, fitted: Seen, data: Measureme
         wanted, variance = square(rows, columns)
         allowed = SPREAD * data.peak * math.sqrt(variance) + np.finfo(np.float64).tiny
         worst = max(worst, _largest(np.abs(image[rows, columns] - data.peak * wanted)) / allowed)
-    said = (
-        f"largest difference at {len(places):,} of {down * across:,} squares of 8 x 8 pixels from the network's plain "
-    )
-    said += f"sums, in units of what float32 may round{at_most_wrong(len(places), down * across)}"
+    said = f"largest difference at {len(places):,} of {down * across:,} squares of 8 x 8 pixels from plain sums, "
+    said += f"in units of what float32 may round{at_most_wrong(len(places), down * across)}"
     return Claim("squares", said, worst, 1.0, "Restore it again.")
 
 
@@ -258,10 +256,8 @@ def _claim_of_weights(method: str, weights: Any, fitted: Seen) -> Claim:
     """Return the claim that the weights are those that the name, the file or the module stands for."""
     found = {name: value for name, value in vars(fitted).items() if name.endswith(("_weight", "_bias", "kernel"))}
     if (method, weights if isinstance(weights, str) else "") in DIGESTS:
-        said, wrong = (
-            "whether the weights have another digest than those shipped",
-            digest(found) != DIGESTS[method, weights],
-        )
+        wrong = digest(found) != DIGESTS[method, weights]
+        said = "whether the weights have another digest than those shipped"
     else:
         wrong = not _same(found, _given_weights(weights))
         said = "whether the weights are others than those given"

@@ -13,7 +13,7 @@ from pellucid.core.types import Array, Data
 from pellucid.vision.restoration.images import Format
 from pellucid.vision.restoration.method import RestorationMethod
 from pellucid.vision.restoration.operators import Blur, Downscale, Identity, Mask, Operator
-from pellucid.vision.restoration.restoring import restore
+from pellucid.vision.restoration.restoring import Restoration, restore
 from pellucid.vision.restoration.unbiased_risk import EstimatedPSNR
 
 LARGEST_PART = 320
@@ -30,6 +30,8 @@ class Trial:
     method: RestorationMethod
     psnr: EstimatedPSNR
     seconds: float
+    whole: Restoration | None = None
+    """The restored image, where it was small enough to be tried as a whole."""
 
     @property
     def name(self) -> str:
@@ -102,7 +104,8 @@ def compare_methods(
         if listen is not None:
             listen(type(method).__name__, k, len(methods))
         found = restore(part, its_operator, sigma, method, sigma_error=sigma_error, peak=peak)
-        tried.append(Trial(method, found.psnr, time.perf_counter() - begun))
+        whole = found if part.shape == np.shape(image) else None
+        tried.append(Trial(method, found.psnr, time.perf_counter() - begun, whole))
     return sorted(tried, key=lambda trial: -trial.psnr.value if trial.psnr.is_known else np.inf)
 
 

@@ -58,12 +58,17 @@ class EstimatedPSNR:
         """Whether there is an estimate."""
         return not math.isnan(self.mse)
 
+    @property
+    def interval(self) -> str:
+        """The interval in words; an error that may be 0 has no upper end."""
+        if not math.isfinite(self.high):
+            return f"at least {self.low:.1f}"
+        return f"between {self.low:.1f} and {self.high:.1f}"
+
     def __str__(self) -> str:
         if not self.is_known:
             return f"PSNR not estimated: {self.reason}"
-        if not math.isfinite(self.high):
-            return f"PSNR {self.value:.1f} dB, at least {self.low:.1f}"
-        return f"PSNR {self.value:.1f} dB, between {self.low:.1f} and {self.high:.1f}"
+        return f"PSNR {self.value:.1f} dB, {self.interval}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from torch import nn
 from pellucid.core.types import Array
 from pellucid.vision.restoration.operators import Blur, bicubic_resize
 
-LEAST_TILE = 320
+LEAST_TILE = 256
 """Pixels a side: smaller tiles would compute as much of their surroundings as of themselves."""
 
 

@@ -15,7 +15,7 @@ from pellucid.core.types import Array
 from pellucid.vision.restoration.method import Answer, RestorationMethod
 from pellucid.vision.restoration.operators import Identity, Mask, Operator
 from pellucid.vision.restoration.total_variation.denoising import DualField, tv_denoised
-from pellucid.vision.restoration.total_variation.denoising_kernels import primal_image
+from pellucid.vision.restoration.total_variation.denoising_kernels import feasible_dual, primal_image
 from pellucid.vision.restoration.total_variation.inverting import (
     STEPS_INSIDE,
     AlternatingTurns,
@@ -38,6 +38,9 @@ FIRST_WEIGHT_BEHIND = 0.15
 
 FACTOR = 1.7
 """From one weight that is tried to the next."""
+
+LARGEST_TRIED = 352
+"""Rows and columns, at most, that weights are tried on where A is the identity."""
 
 MOST_TRIED = 8
 """Weights that are tried at most."""
@@ -147,6 +150,9 @@ def chosen_weight(y: Array, operator: Operator, sigma: float, isotropic: bool) -
         return 0.0 if isinstance(operator, Identity) else WITHOUT_NOISE * (high - low)
     if low == high:
         return sigma
+    if isinstance(operator, Identity):  # the middle of a large image says enough
+        top, left = (max(0, (n - LARGEST_TRIED) // 2) for n in y.shape)
+        y = np.ascontiguousarray(y[top : top + LARGEST_TRIED, left : left + LARGEST_TRIED])
     direction = np.random.default_rng(0).choice([-1.0, 1.0], size=y.shape)
     if isinstance(operator, Mask):
         direction[operator.missing] = 0.0
@@ -167,15 +173,19 @@ def chosen_weight(y: Array, operator: Operator, sigma: float, isotropic: bool) -
 
 def _trial_denoising(twins: list[Array], isotropic: bool) -> Callable[[float], list[Array]]:
     """Return the function that gives both images for a weight, after few steps from those for the weight before."""
-    middle = float(twins[0].mean())
-    fields = [DualField(np.empty(y.shape, np.float32), isotropic) for y in twins]
+    middle, shape = float(twins[0].mean()), twins[0].shape
+    field, dual = DualField(np.empty(shape, np.float32), isotropic), np.empty((2, *shape))
+    ended = [field.p.copy() for _ in twins]
 
     def images(weight: float) -> list[Array]:
         found = []
-        for y, field in zip(twins, fields, strict=True):
+        for y, p in zip(twins, ended, strict=True):
+            field.p[...] = p
             field.start_at(((y - middle) / weight).astype(np.float32))
             field.advance(PROBE_STEPS)
-            primal_image(y, weight * field.p.astype(np.float64), x := np.empty(y.shape))
+            p[...] = field.p
+            feasible_dual(p, weight, isotropic, dual)
+            primal_image(y, dual, x := np.empty(shape))
             found.append(x)
         return found
 

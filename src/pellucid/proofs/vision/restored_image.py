@@ -53,7 +53,11 @@ def prove_restored_image(
         data = Measurement(plane, sigma, peak, SeenOperator(name, parts, shape), k, measured[0])
         with np.errstate(all="ignore"):  # a broken image may overflow; its claims read inf or nan
             found.append(find_proof(method)(fitted, seen_parameters, data))  # type: ignore[arg-type]
-    together = worst_of(found) if len({len(one.claims) for one in found}) == 1 else found[0]
+    names = {tuple(claim.name for claim in one.claims) for one in found}
+    # a plane that nothing can be said of has other claims than the others: then all are listed
+    together = (
+        worst_of(found) if len(names) == 1 else found[0].with_claims(*(c for one in found[1:] for c in one.claims))
+    )
     return together.with_claims(_same_image(image, estimate, dtype))
 
 
@@ -94,7 +98,7 @@ def prove_estimated_error(stored: Any, again: Any, peak: float) -> Claim:
     repeat = min(max(stored.repeat_error, again.repeat_error), FEW * again.repeat_error) + rounding
     errors = (stored.standard_error, again.standard_error)
     off = abs(math.log(errors[0] / errors[1])) / math.log(FEW) if min(errors) > 0 else float(errors[0] != errors[1])
-    in_decibels = 10.0 * math.log10(peak**2 / stored.mse) if stored.mse > 0 else math.inf
+    in_decibels = 20.0 * math.log10(peak / math.sqrt(stored.mse)) if stored.mse > 0 else math.inf
     is_converted = stored.value == in_decibels or abs(stored.value - in_decibels) <= 1e-9
     value = max(abs(stored.mse - again.mse) / (math.sqrt(2.0) * repeat), AGREE * off, 0.0 if is_converted else math.inf)
     statement = "difference from the estimate made by other random numbers, in standard errors of that"

@@ -42,7 +42,7 @@ def psnr(clean: Data, image: Data, *, peak: float | None = None) -> float:
 
 def decibels(mean_square: float, peak: float) -> float:
     """Return a mean squared error in decibels below the square of the peak; none at all is infinitely far below."""
-    return 10.0 * math.log10(peak**2 / mean_square) if mean_square > 0 else math.inf
+    return 20.0 * math.log10(peak / math.sqrt(mean_square)) if mean_square > 0 else math.inf
 
 
 def ssim(clean: Data, image: Data, *, peak: float | None = None, window: int = 7, gaussian: bool = False) -> float:

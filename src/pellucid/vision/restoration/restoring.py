@@ -302,8 +302,8 @@ def _estimated_psnr(found: Restoration, y: Array, restored: Array, rng: np.rando
 
 def _standard_error(risk: Risk, found: Restoration) -> float:
     """Return the standard error of an estimate; a sigma that was estimated adds its own."""
-    from_sigma = 2.0 * found.sigma**2 * found.sigma_error * risk.sensitivity
-    return math.hypot(math.sqrt(risk.variance), from_sigma)
+    from_sigma = 2.0 * found.sigma * (found.sigma * found.sigma_error) * risk.sensitivity
+    return math.hypot(risk.standard_error, from_sigma)
 
 
 def _psnr_of_hidden_pixels(found: Restoration, mask: Mask, y: Array, rng: np.random.Generator) -> EstimatedPSNR:
@@ -326,7 +326,7 @@ def _psnr_of_hidden_pixels(found: Restoration, mask: Mask, y: Array, rng: np.ran
     )
     error = float(squares.std() / math.sqrt(n_hidden))
     said = f"of missing pixels, measured on {n_hidden:,} seen ones that were hidden: right if pixels miss at random"
-    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma**2, error, error, found.peak, said)
+    return EstimatedPSNR.of_error(float(squares.mean()) - found.sigma * found.sigma, error, error, found.peak, said)
 
 
 def settle(method: RestorationMethod, chosen: Mapping[str, Any]) -> RestorationMethod:

@@ -61,6 +61,8 @@ class EstimatedPSNR:
     @property
     def interval(self) -> str:
         """The interval in words; an error that may be 0 has no upper end."""
+        if not math.isfinite(self.low):
+            return "too good to be estimated: sigma may be too large"
         if not math.isfinite(self.high):
             return f"at least {self.low:.1f}"
         return f"between {self.low:.1f} and {self.high:.1f}"
@@ -68,17 +70,17 @@ class EstimatedPSNR:
     def __str__(self) -> str:
         if not self.is_known:
             return f"PSNR not estimated: {self.reason}"
-        return f"PSNR {self.value:.1f} dB, {self.interval}"
+        return f"PSNR {self.value:.1f} dB, {self.interval}" if math.isfinite(self.value) else f"PSNR {self.interval}"
 
 
 @dataclass(frozen=True)
 class Risk:
-    """An estimate of a mean squared error, and the variance of that estimate."""
+    """An estimate of a mean squared error, and how far it may be off."""
 
     mse: float
-    variance: float
+    standard_error: float
     probe_error: float
-    """Of that, the part that is due to the random direction, as a standard error."""
+    """Of that, the part that is due to the random direction."""
     sensitivity: float
     """Derivative of the estimate by the variance of the noise, for when that is an estimate itself."""
 
@@ -87,18 +89,22 @@ def stein_risk(
     restore: Callable[[Array], Array], y: Array, restored: Array, sigma: float, rng: np.random.Generator
 ) -> Risk:
     """Return the unbiased estimate of the mean squared error of ``restored = restore(y)``, in two more calls of it."""
-    n, variance = y.size, sigma**2
+    n = y.size
     direction = rng.choice([-1.0, 1.0], size=y.shape)
     step = STEP * sigma
     along = (restore(y + step * direction) - restored) / step  # J b
     norm = float(np.sqrt(np.mean(along**2)))
     twice = (restore(y + step / norm * along) - restored) * (norm / step) if norm > 0 else along  # J J b
     trace, trace_of_square = float(np.vdot(direction, along)), float(np.vdot(direction, twice))
-    residual = float(np.sum((y - restored) ** 2))
-    mse = (residual - n * variance + 2.0 * variance * trace) / n
+    residual = float(np.sum(((y - restored) / sigma) ** 2))  # in units of the noise, so that no square overflows
     # b'Jb misses the trace by at most 2 ||J||^2 less the diagonal's part; ||J b||^2 is ||J||^2 on average
     missed_trace = 2.0 * max(float(np.sum(along**2)) - trace**2 / n, 0.0)
-    square = 4.0 * variance * residual + 4.0 * variance**2 * trace_of_square - 2.0 * variance**2 * n
-    floor = 2.0 * variance**2 * n * (1.0 - trace / n) ** 2  # what a method that answers the mean alone would miss by
-    spread = max(square, floor) + 4.0 * variance**2 * missed_trace
-    return Risk(mse, spread / n**2, 2.0 * variance * math.sqrt(missed_trace) / n, 2.0 * trace / n - 1.0)
+    square = 4.0 * residual + 4.0 * trace_of_square - 2.0 * n
+    floor = 2.0 * n * (1.0 - trace / n) ** 2  # what a method that answers the mean alone would miss by
+    unit = sigma * (sigma / n)
+    return Risk(
+        mse=unit * (residual - n + 2.0 * trace),
+        standard_error=unit * math.sqrt(max(square, floor) + 4.0 * missed_trace),
+        probe_error=unit * 2.0 * math.sqrt(missed_trace),
+        sensitivity=2.0 * trace / n - 1.0,
+    )

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.vision.restoration.linear_filters import EVERYTHING, Tikhonov
 from pellucid.vision.restoration.method import Answer, RestorationMethod
-from pellucid.vision.restoration.operators import Identity, Mask, Operator
+from pellucid.vision.restoration.normal_equations import shifted_solver
+from pellucid.vision.restoration.operators import Identity, Operator
 
 NO_NOISE = 1 / 255
 """Noise that is assumed, as a share of the peak, where there is none: a denoiser has to have something to do."""
@@ -98,20 +98,8 @@ def data_step(y: Array, operator: Operator, z: Array, rho: float) -> Array:
     >>> data_step(np.array([[3.0]]), Identity(), np.array([[0.0]]), 0.5)
     array([[2.]])
     """
-    right = operator.adjoint(y) + rho * z
-    if isinstance(operator, Mask):
-        return right / (np.where(operator.missing, 0.0, 1.0) + rho)
-    spectrum = operator.spectrum((z.shape[0], z.shape[1]))
-    if spectrum is not None:
-        return spectrum.image(spectrum.coefficients(right) / (np.abs(spectrum.values) ** 2 + rho))
-
-    def left(x: Array) -> Array:
-        image = x.reshape(z.shape)
-        return np.asarray((operator.adjoint(operator.apply(image)) + rho * image).ravel())
-
-    matrix = LinearOperator((z.size, z.size), matvec=left, dtype=np.float64)
-    x, _ = cg(matrix, right.ravel(), z.ravel(), rtol=TOLERANCE, maxiter=MOST_STEPS)
-    return np.asarray(x).reshape(z.shape)
+    solve = shifted_solver(operator, z.shape, rho, MOST_STEPS, TOLERANCE)
+    return solve(operator.adjoint(y) + rho * z, z)
 
 
 def _misfit(y: Array, operator: Operator, image: Array) -> float:

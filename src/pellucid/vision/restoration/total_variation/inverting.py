@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import inf
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.ndimage import distance_transform_edt
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.vision.restoration.normal_equations import shifted_solver
 from pellucid.vision.restoration.operators import Mask, Operator
 from pellucid.vision.restoration.total_variation.denoising import DualField
 from pellucid.vision.restoration.total_variation.denoising_kernels import feasible_dual, primal_image
@@ -49,7 +49,7 @@ class AlternatingTurns:
     def take(self, n_turns: int, weight: float) -> None:
         """Take so many turns with this weight, from where the last ones ended."""
         rho = weight / self.denoised
-        nearest = copy_solver(self.operator, self.x.shape, rho)
+        nearest = shifted_solver(self.operator, self.x.shape, rho, CONJUGATE_STEPS)
         for _ in range(n_turns):
             self.v = nearest(self._spread + rho * (self.x - self._u), self.v)
             target = RELAXATION * self.v + (1.0 - RELAXATION) * self.x + self._u
@@ -125,36 +125,6 @@ def _variation(x: Array, p: Array, isotropic: bool) -> tuple[float, float]:
     down[:-1], right[:, :-1] = np.diff(x, axis=0), np.diff(x, axis=1)
     variation = np.hypot(down, right) if isotropic else np.abs(down) + np.abs(right)
     return float(np.sum(variation)), float(np.vdot(p[0], down) + np.vdot(p[1], right))
-
-
-def copy_solver(operator: Operator, shape: tuple[int, int], rho: float) -> Callable[[Array, Array], Array]:
-    """Return the function that solves (A'A + rho) v = b, from a first guess where it has no closed form."""
-    if isinstance(operator, Mask):
-        diagonal = np.where(operator.missing, rho, 1.0 + rho)
-        return lambda b, _guess: b / diagonal
-    spectrum = operator.spectrum(shape)
-    if spectrum is not None:
-        power = np.abs(spectrum.values) ** 2 + rho
-        return lambda b, _guess: spectrum.image(spectrum.coefficients(b) / power)
-
-    def normal(v: Array) -> Array:
-        return operator.adjoint(operator.apply(v)) + rho * v
-
-    def conjugate_gradients(b: Array, v: Array) -> Array:
-        residual = b - normal(v)
-        direction, square = residual, float(np.vdot(residual, residual))
-        for _ in range(CONJUGATE_STEPS):
-            if square == 0.0:
-                break
-            image = normal(direction)
-            step = square / float(np.vdot(direction, image))
-            v = v + step * direction
-            residual = residual - step * image
-            square, before = float(np.vdot(residual, residual)), square
-            direction = residual + (square / before) * direction
-        return v
-
-    return conjugate_gradients
 
 
 def first_guess(y: Array, operator: Operator, shape: tuple[int, int]) -> Array:

@@ -12,7 +12,7 @@ from pellucid.core.types import Array
 from pellucid.vision.restoration.choosing import (
     LARGEST_PART,
     Listener,
-    Trial,
+    TriedMethod,
     candidates,
     compare_methods,
     usual_method,
@@ -30,9 +30,9 @@ class RestoredFile:
     before: ImageFile
     after: ImageFile
     found: Restoration
-    trials: list[Trial]
+    trials: list[TriedMethod]
     """Methods compared, best first; none where one was asked for."""
-    chosen: Trial | None
+    chosen: TriedMethod | None
     """The best one that restores the whole image in the time given."""
     seconds: float
 
@@ -60,7 +60,7 @@ def restore_image(
 ) -> RestoredFile:
     """Return a restored image; None for a method compares those that can invert the operator, within the time."""
     start = time.perf_counter()
-    pixels, trials, chosen = image.pixels, list[Trial](), None
+    pixels, trials, chosen = image.pixels, list[TriedMethod](), None
     noise, error = (noise_of(pixels, operator), SIGMA_ERROR) if sigma is None else (sigma, 0.0)
     if method is None:
         if len(candidates(operator)) > 1 and not isinstance(operator, Downscale):
@@ -79,7 +79,7 @@ def restore_image(
     return RestoredFile(image, after, found, trials, chosen, time.perf_counter() - start)
 
 
-def _in_time(trials: list[Trial], n_pixels: int, seconds: float) -> Trial | None:
+def _in_time(trials: list[TriedMethod], n_pixels: int, seconds: float) -> TriedMethod | None:
     """Return the best method that restores the whole image in this time, or the quickest if all would take longer."""
     known = [trial for trial in trials if trial.psnr.is_known]
     share = max(1.0, n_pixels / LARGEST_PART**2)

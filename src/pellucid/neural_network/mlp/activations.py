@@ -36,7 +36,7 @@ class Activation(ABC):
         """Return the gradient with respect to ``Z``, given that with respect to ``H``, which may be written to."""
 
 
-class Identity(Activation):
+class IdentityActivation(Activation):
     r""":math:`h(z) = z`."""
 
     def forward(self, Z: Array, H: Array) -> None:
@@ -156,7 +156,7 @@ class LargestPiece(Activation):
 
 
 ACTIVATIONS: dict[str, type[Activation]] = {
-    "identity": Identity,
+    "identity": IdentityActivation,
     "logistic": SigmoidActivation,
     "sigmoid": SigmoidActivation,
     "tanh": Tanh,

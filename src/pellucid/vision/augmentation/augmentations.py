@@ -44,7 +44,7 @@ def augment(
     images : tensor of shape (B, C, H, W)
         A batch, on any device.
     targets : tensor of shape (B,) or (B, K)
-        Codes of classes, or a share of each class.
+        SparseCodes of classes, or a share of each class.
     generator : torch.Generator
         The same state gives the same images. Best on the device of the images; else draws are copied there.
 

@@ -24,7 +24,7 @@ Listener = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedMethod:
     """A method that was tried: how good it says it is, and how long it took."""
 
     method: RestorationMethod
@@ -86,7 +86,7 @@ def compare_methods(
     seconds: float = 60.0,
     peak: float | None = None,
     listen: Listener | None = None,
-) -> list[Trial]:
+) -> list[TriedMethod]:
     """Return the methods tried within a time, best first; what has no estimate of its error comes last.
 
     They restore the middle of the image, at most 320 pixels a side, so that an hour's image takes no hour to choose
@@ -94,7 +94,7 @@ def compare_methods(
     """
     part, its_operator = _middle(np.asarray(image), operator)
     peak = Format.of(image, peak).peak
-    tried: list[Trial] = []
+    tried: list[TriedMethod] = []
     methods = candidates(operator) if methods is None else methods
     start = time.perf_counter()
     for k, method in enumerate(methods):
@@ -105,7 +105,7 @@ def compare_methods(
             listen(type(method).__name__, k, len(methods))
         found = restore(part, its_operator, sigma, method, sigma_error=sigma_error, peak=peak)
         whole = found if part.shape == np.shape(image) else None
-        tried.append(Trial(method, found.psnr, time.perf_counter() - begun, whole))
+        tried.append(TriedMethod(method, found.psnr, time.perf_counter() - begun, whole))
     return sorted(tried, key=lambda trial: -trial.psnr.value if trial.psnr.is_known else np.inf)
 
 

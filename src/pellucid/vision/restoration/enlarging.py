@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Downscale, Operator, bicubic_resize
 
 
@@ -28,9 +28,9 @@ class Bicubic(RestorationMethod):
     takes: ClassVar[tuple[str, ...]] = ("Downscale",)
     color: ClassVar[str] = "each"
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the enlarged plane."""
         assert isinstance(operator, Downscale)  # of what it takes there is no other
         trace = Trace()
         trace.add(iteration=1)
-        return Answer(bicubic_resize(y, operator.scale), trace=trace)
+        return RestoredPlane(bicubic_resize(y, operator.scale), trace=trace)

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Blur, Downscale, Mask, Operator, Spectrum
 
 EVERYTHING = ("Identity", "Mask", "Blur", "BlurDecimate", "Downscale")
@@ -68,7 +68,7 @@ class Tikhonov(RestorationMethod):
         if self.weight is not None:
             check_positive(weight=self.weight)
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the minimizer: in closed form where the operator has a spectrum, by conjugate gradients else."""
         spectrum = operator.spectrum(operator.restored_shape((y.shape[0], y.shape[1])))
         if spectrum is None:
@@ -80,14 +80,14 @@ class Tikhonov(RestorationMethod):
         filtered = _divided(spectrum.values.conj() * coefficients, down)
         trace = Trace()
         trace.add(iteration=1, weight=weight)
-        return Answer(spectrum.image(filtered), {} if self.weight else {"weight": weight}, trace)
+        return RestoredPlane(spectrum.image(filtered), {} if self.weight else {"weight": weight}, trace)
 
-    def _by_conjugate_gradients(self, y: Array, operator: Operator, sigma: float) -> Answer:
+    def _by_conjugate_gradients(self, y: Array, operator: Operator, sigma: float) -> RestoredPlane:
         trace = Trace()
         solver = _Equations(y, operator)
         weight = self.weight or solver.weight_by_discrepancy(sigma)
         image = solver.solution(weight, MOST_STEPS, trace)
-        return Answer(image, {} if self.weight else {"weight": weight}, trace)
+        return RestoredPlane(image, {} if self.weight else {"weight": weight}, trace)
 
 
 class _Equations:
@@ -225,7 +225,7 @@ class Wiener(RestorationMethod):
         if self.exponent is not None:
             check_nonnegative(exponent=self.exponent)
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the filtered image; borders that no basis makes diagonal are continued smoothly and cut off again."""
         y, operator, inner = _as_periodic(y, operator)
         spectrum = operator.spectrum((y.shape[0], y.shape[1]))
@@ -241,7 +241,7 @@ class Wiener(RestorationMethod):
         trace = Trace()
         trace.add(iteration=1, amplitude=amplitude, exponent=exponent)
         left = {name: value for name, value in chosen.items() if getattr(self, name) is None}
-        return Answer(spectrum.image(filtered)[inner], left, trace)
+        return RestoredPlane(spectrum.image(filtered)[inner], left, trace)
 
     def _spectrum(self, squares: Array, power: Array, rough: Array, sigma: float) -> tuple[float, float]:
         """Return amplitude and exponent under which the measured spectrum is likeliest, of those not given."""

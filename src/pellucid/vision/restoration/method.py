@@ -12,7 +12,7 @@ from pellucid.vision.restoration.operators import Operator
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class RestoredPlane:
     """One restored plane."""
 
     image: Array
@@ -36,10 +36,10 @@ class RestorationMethod:
     not_smooth: ClassVar[str] = ""
     """Why its answer is not weakly differentiable in the image, so that no unbiased estimate of its error exists."""
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the answer for one plane of float64, with noise of this standard deviation."""
         raise NotImplementedError
 
-    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[Answer, ...]:
+    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[RestoredPlane, ...]:
         """Return the answer for each of the planes (channels, height, width); the first is the luminance."""
         return tuple(self.solve(plane, operator, sigma, peak) for plane in y)

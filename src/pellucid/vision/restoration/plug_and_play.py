@@ -21,7 +21,7 @@ from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.vision.restoration.linear_filters import EVERYTHING, Tikhonov
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.normal_equations import shifted_solver
 from pellucid.vision.restoration.operators import Identity, Operator
 
@@ -63,7 +63,7 @@ class PlugAndPlay(RestorationMethod):
                 f"denoiser must be a method that removes noise, got {self.denoiser!r}. Take TotalVariation() or BM3D()."
             )
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the denoised image of the last round, and with it what that round began with."""
         last = max(sigma, NO_NOISE * peak)
         z = Tikhonov().solve(y, operator, last, peak).image
@@ -76,7 +76,7 @@ class PlugAndPlay(RestorationMethod):
             trace.add(iteration=k, noise=level, moved=_root_mean_square(z - before), residual=_misfit(y, operator, z))
         evidence: dict[str, Any] = {"before": before, "fitted_to_data": x}
         evidence |= {f"denoiser_{name}": value for name, value in {**answer.chosen, **answer.evidence}.items()}
-        return Answer(z, {}, trace, evidence)
+        return RestoredPlane(z, {}, trace, evidence)
 
 
 def noise_levels(strongest: float, last: float, n: int) -> list[float]:

@@ -13,7 +13,7 @@ from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.vision.restoration.bm3d.kernels import BLOCK, threshold_strip, wiener_strip
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Operator
 
 STRIP = 12
@@ -99,15 +99,15 @@ class BM3D(RestorationMethod):
         if self.stages not in (1, 2):
             raise ValueError(f"stages must be 1 or 2, got {self.stages!r}. The second stage is the Wiener filter.")
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the answer for one plane."""
         return self.solve_planes(y[np.newaxis], operator, sigma, peak)[0]
 
-    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[Answer, ...]:
+    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[RestoredPlane, ...]:
         """Return the answers for planes (C, H, W), matched by the first."""
         low, high = y.min(axis=(1, 2), keepdims=True), y.max(axis=(1, 2), keepdims=True)
         if sigma == 0 or not high[0, 0, 0] / VISIBLE - low[0, 0, 0] / VISIBLE <= sigma:
-            return tuple(Answer(plane.copy(), {}, Trace(), {"basic": plane.copy()}) for plane in y)
+            return tuple(RestoredPlane(plane.copy(), {}, Trace(), {"basic": plane.copy()}) for plane in y)
         middle = low / 2 + high / 2
         noisy = _in_units(y, middle, sigma)
         with own_threads():
@@ -117,7 +117,7 @@ class BM3D(RestorationMethod):
                 pilot = _in_units(basic, middle, sigma)
                 image = middle + sigma * self._filtered(noisy, pilot, basic[0], self.wiener_alike)
         return tuple(
-            Answer(x, {}, _trace(plane, first, x, sigma), {"basic": first})
+            RestoredPlane(x, {}, _trace(plane, first, x, sigma), {"basic": first})
             for plane, first, x in zip(y, basic, image, strict=True)
         )
 

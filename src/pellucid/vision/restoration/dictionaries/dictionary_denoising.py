@@ -18,7 +18,7 @@ from pellucid.core.types import Array, Data
 from pellucid.vision.restoration.dictionaries.coding_kernels import add_patches, fill_block, lasso_block, omp_block
 from pellucid.vision.restoration.dictionaries.ksvd import cosine_dictionary, drawn_patches, ksvd
 from pellucid.vision.restoration.dictionaries.sparse_coding import checked_dictionary, room_for_lasso
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Mask, Operator
 
 N_LEARNT_FROM = 40_000
@@ -110,7 +110,7 @@ class DictionaryDenoising(RestorationMethod):
                 )
             object.__setattr__(self, "dictionary", atoms)
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the average of the coded patches, with the dictionary that coded them."""
         shape = (min(self.patch_size, y.shape[0]), min(self.patch_size, y.shape[1]))
         if self.dictionary is not None and shape != (self.patch_size, self.patch_size):
@@ -131,7 +131,7 @@ class DictionaryDenoising(RestorationMethod):
             image, codes = self._denoise(y / unit, sigma / unit, atoms, shape)
         ends, taken, values = codes
         evidence = {"dictionary": atoms, "code_ends": ends, "code_atoms": taken, "code_values": unit * values}
-        return Answer(unit * image, {}, trace, evidence)
+        return RestoredPlane(unit * image, {}, trace, evidence)
 
     def _denoise(self, y: Array, sigma: float, atoms: Array, shape: tuple[int, int]) -> tuple[Array, SparseRows]:
         if sigma == 0.0 or not len(atoms):
@@ -164,7 +164,7 @@ class DictionaryDenoising(RestorationMethod):
 
 
 SparseRows = tuple[Array, Array, Array]
-"""Codes one after the other: where each ends, atoms in the order in which they were taken, their factors."""
+"""SparseCodes one after the other: where each ends, atoms in the order in which they were taken, their factors."""
 
 Coded = tuple[Array, Array, Array, Array]
 """Patches as codes make them, how many atoms each code has, which, and times what."""

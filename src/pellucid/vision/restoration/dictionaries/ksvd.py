@@ -14,7 +14,7 @@ from pellucid.core.random_state import generator
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, RandomState
-from pellucid.vision.restoration.dictionaries.sparse_coding import Codes, checked_dictionary, omp_codes
+from pellucid.vision.restoration.dictionaries.sparse_coding import SparseCodes, checked_dictionary, omp_codes
 
 ALIKE = 0.99
 """Cosine of two atoms from which on one of them is replaced."""
@@ -25,7 +25,7 @@ class LearntDictionary:
     """Atoms, the codes that they were last fitted with, and the squared residual along the way."""
 
     atoms: Array
-    codes: Codes
+    codes: SparseCodes
     trace: Trace
 
 
@@ -92,7 +92,7 @@ def ksvd(
     return LearntDictionary(atoms, codes, trace)
 
 
-def _updated_atoms(signals: Array, atoms: Array, codes: Codes) -> Array:
+def _updated_atoms(signals: Array, atoms: Array, codes: SparseCodes) -> Array:
     """Update each atom and its coefficients in place, one after the other; return what is left of the signals."""
     taken = np.arange(codes.atoms.shape[1]) < codes.counts[:, None]
     where = np.flatnonzero(taken.ravel())
@@ -118,7 +118,7 @@ def _updated_atoms(signals: Array, atoms: Array, codes: Codes) -> Array:
     return residual
 
 
-def _replace_useless(signals: Array, atoms: Array, codes: Codes, residual: Array) -> None:
+def _replace_useless(signals: Array, atoms: Array, codes: SparseCodes, residual: Array) -> None:
     """Put the signals that are coded worst in the place of atoms that no signal or a very similar atom uses."""
     taken = np.arange(codes.atoms.shape[1]) < codes.counts[:, None]
     uses = np.bincount(codes.atoms[taken], minlength=len(atoms))

@@ -20,7 +20,7 @@ UNIT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Codes:
+class SparseCodes:
     """Sparse codes of many signals: of signal s the atoms ``atoms[s, :counts[s]]`` times ``values[s, :counts[s]]``."""
 
     counts: Array
@@ -69,10 +69,10 @@ def omp(signals: Data, dictionary: Data, *, n_nonzero: int | None = None, error:
     return omp_codes(signals, dictionary, np.full(len(signals), (error or 0.0) ** 2), int(most)).dense()
 
 
-def omp_codes(signals: Array, dictionary: Array, goals: Array, most: int) -> Codes:
+def omp_codes(signals: Array, dictionary: Array, goals: Array, most: int) -> SparseCodes:
     """Return codes of at most so many atoms whose squared residuals are at most ``goals``, on all threads."""
     n, gram = len(signals), dictionary @ dictionary.T
-    found = Codes(np.zeros(n, np.int64), np.zeros((n, most), np.int64), np.zeros((n, most)), len(dictionary))
+    found = SparseCodes(np.zeros(n, np.int64), np.zeros((n, most), np.int64), np.zeros((n, most)), len(dictionary))
 
     def block(start: int) -> None:
         rows = slice(start, min(start + AT_ONCE, n))

@@ -13,7 +13,7 @@ from torch import nn
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.neural_network.training.devices import device_named
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.networks.deconvolution_network import DeconvolutionArchitecture
 from pellucid.vision.restoration.networks.dncnn_network import DnCNNNetwork
 from pellucid.vision.restoration.networks.network_runs import deblur, denoise, enlarge
@@ -42,10 +42,10 @@ class NetworkMethod(RestorationMethod):
         """Return the network, in test mode."""
         return network_named(self.weights if name is None else name, self.files, self.kind, self.device)
 
-    def _answer(self, image: Array, module: nn.Module) -> Answer:
+    def _answer(self, image: Array, module: nn.Module) -> RestoredPlane:
         trace = Trace()
         trace.add(iteration=1)
-        return Answer(image, {}, trace, evidence_of(module))
+        return RestoredPlane(image, {}, trace, evidence_of(module))
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class DnCNN(NetworkMethod):
     weights: Any = "0-55"
     device: str = "cpu"
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the denoised plane; without noise, the plane itself."""
         module = self.module()
         return self._answer(y.copy() if sigma == 0.0 else denoise(module, y, peak), module)
@@ -127,7 +127,7 @@ class SRCNN(NetworkMethod):
     weights: Any = "auto"
     device: str = "cpu"
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the enlarged plane."""
         assert isinstance(operator, Downscale)  # of what it takes there is no other
         is_auto = isinstance(self.weights, str) and self.weights == "auto"
@@ -173,7 +173,7 @@ class DeconvolutionNetwork(NetworkMethod):
         kernel = evidence_of(self.module())["kernel"].astype(np.float64)
         return kernel / kernel.sum()
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the deblurred plane."""
         assert isinstance(operator, Blur)  # of what it takes there is no other
         own = self.kernel

@@ -12,7 +12,7 @@ from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.non_local_means.kernels import means_strip
 from pellucid.vision.restoration.operators import Operator
 
@@ -86,7 +86,7 @@ class NonLocalMeans(RestorationMethod):
         if self.h is not None:
             check_positive(h=self.h, hint="Give None to have it chosen.")
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the answer for one plane."""
         trace = Trace()
         with own_threads():
@@ -94,7 +94,7 @@ class NonLocalMeans(RestorationMethod):
             if h is None:
                 h = self._chosen_h(y, sigma, trace)
             image = self._means(y, sigma, h)
-        return Answer(image, {} if self.h is not None else {"h": h}, trace, {})
+        return RestoredPlane(image, {} if self.h is not None else {"h": h}, trace, {})
 
     def _chosen_h(self, y: Array, sigma: float, trace: Trace) -> float:
         """Return the h of the grid with the least estimated error in the middle of the image; 0 without noise."""

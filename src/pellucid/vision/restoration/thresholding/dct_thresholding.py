@@ -13,7 +13,7 @@ from pellucid.core.checks import check_one_of, check_positive, check_whole
 from pellucid.core.threads import own_threads, run_blocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Operator
 from pellucid.vision.restoration.thresholding.kernels import threshold_rows
 
@@ -97,15 +97,15 @@ class DCTThresholding(RestorationMethod):
         """Why there is no unbiased estimate of the error."""
         return JUMPS if self.kind == "hard" else ""
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the answer for one plane."""
         trace = Trace()
         if sigma == 0:
-            return Answer(y.copy(), {} if self.threshold is not None else {"threshold": HARD}, trace, {})
+            return RestoredPlane(y.copy(), {} if self.threshold is not None else {"threshold": HARD}, trace, {})
         with own_threads():
             threshold = self._settled(y, sigma, trace)
             image = self._shrunken(y, threshold * sigma)[0]
-        return Answer(image, {} if self.threshold is not None else {"threshold": threshold}, trace, {})
+        return RestoredPlane(image, {} if self.threshold is not None else {"threshold": threshold}, trace, {})
 
     def _settled(self, y: Array, sigma: float, trace: Trace) -> float:
         """Return the threshold in units of the noise."""

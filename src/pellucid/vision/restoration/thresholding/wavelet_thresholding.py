@@ -11,7 +11,7 @@ import numpy as np
 from pellucid.core.checks import check_nonnegative, check_one_of, check_whole
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Operator
 from pellucid.vision.restoration.thresholding.dct_thresholding import HARD, JUMPS, UNEVEN
 
@@ -84,11 +84,11 @@ class WaveletThresholding(RestorationMethod):
         """Why there is no unbiased estimate of the error."""
         return JUMPS if self.kind == "hard" else ""
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the answer for one plane."""
         trace, evidence = Trace(), {"low_pass": _filter(self.wavelet)}
         if sigma == 0:
-            return Answer(y.copy(), {} if self.threshold is not None else {"threshold": HARD}, trace, evidence)
+            return RestoredPlane(y.copy(), {} if self.threshold is not None else {"threshold": HARD}, trace, evidence)
         levels = min(self.levels, max(1, math.ceil(math.log2(min(y.shape)))))
         padded = np.pad(y, [(0, -n % 2**levels) for n in y.shape], mode="symmetric") / sigma
         threshold = self._settled(_transformed(padded, self.wavelet, levels)[1], y.size)
@@ -109,7 +109,7 @@ class WaveletThresholding(RestorationMethod):
             trace.add(iteration=k, threshold=t)
         image = sigma * total[: y.shape[0], : y.shape[1]] / self.spins**2
         chosen: dict[str, Any] = {} if self.threshold is not None else {"threshold": threshold}
-        return Answer(image, chosen, trace, evidence)
+        return RestoredPlane(image, chosen, trace, evidence)
 
     def _settled(self, bands: list[Array], n: int) -> float | tuple[float, ...]:
         """Return the threshold in units of the noise, or one for each band; coefficients are in these units, too."""

@@ -12,7 +12,7 @@ import numpy as np
 from pellucid.core.checks import check_nonnegative, check_one_of, check_positive, check_whole
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array
-from pellucid.vision.restoration.method import Answer, RestorationMethod
+from pellucid.vision.restoration.method import RestorationMethod, RestoredPlane
 from pellucid.vision.restoration.operators import Identity, Mask, Operator
 from pellucid.vision.restoration.total_variation.denoising import DualField, tv_denoised
 from pellucid.vision.restoration.total_variation.denoising_kernels import feasible_dual, primal_image
@@ -98,16 +98,16 @@ class TotalVariation(RestorationMethod):
         check_one_of((True, False), isotropic=self.isotropic)
         check_whole(1, max_iter=self.max_iter)
 
-    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> Answer:
+    def solve(self, y: Array, operator: Operator, sigma: float, peak: float) -> RestoredPlane:
         """Return the minimizer, with the dual field that proves it."""
         return self._solve_scaled(y, operator, sigma, 0.0)
 
-    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[Answer, ...]:
+    def solve_planes(self, y: Array, operator: Operator, sigma: float, peak: float) -> tuple[RestoredPlane, ...]:
         """Return the answer for each plane; differences of color are as accurate as the luminance, though smaller."""
         low, high = range_of(y[0], operator)
         return tuple(self._solve_scaled(plane, operator, sigma, high - low) for plane in y)
 
-    def _solve_scaled(self, y: Array, operator: Operator, sigma: float, least_span: float) -> Answer:
+    def _solve_scaled(self, y: Array, operator: Operator, sigma: float, least_span: float) -> RestoredPlane:
         largest = float(np.abs(y).max())
         if not 0.0 < largest < inf or SMALLEST < largest < LARGEST:
             return self._solve(y, operator, sigma, least_span)
@@ -115,9 +115,9 @@ class TotalVariation(RestorationMethod):
         given = None if self.weight is None else self.weight / unit
         answer = replace(self, weight=given)._solve(y / unit, operator, sigma / unit, least_span / unit)
         chosen = {name: value * unit for name, value in answer.chosen.items()}
-        return Answer(answer.image * unit, chosen, answer.trace, {"dual": answer.evidence["dual"] * unit})
+        return RestoredPlane(answer.image * unit, chosen, answer.trace, {"dual": answer.evidence["dual"] * unit})
 
-    def _solve(self, y: Array, operator: Operator, sigma: float, least_span: float) -> Answer:
+    def _solve(self, y: Array, operator: Operator, sigma: float, least_span: float) -> RestoredPlane:
         low, high = range_of(y, operator)
         span = max(high - low, least_span)
         weight = self.weight if self.weight is not None else chosen_weight(y, operator, sigma, self.isotropic)
@@ -135,7 +135,7 @@ class TotalVariation(RestorationMethod):
                 isotropic=self.isotropic,
                 max_turns=self.max_iter // STEPS_INSIDE,
             )
-        return Answer(image, chosen, trace, {"dual": dual})
+        return RestoredPlane(image, chosen, trace, {"dual": dual})
 
 
 def chosen_weight(y: Array, operator: Operator, sigma: float, isotropic: bool) -> float:

@@ -2,7 +2,8 @@
 
 ``PELLUCID_IMAGES=FOLDER python -m benchmarks restoration [--only denoise|blur|inpaint|upscale|sigma|interval|growth]``
 prints the tables of quality; FOLDER holds bsd68, set12, set5, set14 and kernels. ``PELLUCID_EVERY=8`` takes every
-eighth image, ``PELLUCID_METHODS=BM3D,DnCNN`` these methods. Noise is neither clipped nor rounded, and drawn from the number of the image.
+eighth image, ``PELLUCID_METHODS=BM3D,DnCNN`` these methods. Noise is neither clipped nor rounded, and drawn from the
+number of the image.
 """
 
 from __future__ import annotations

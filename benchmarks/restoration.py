@@ -333,7 +333,8 @@ def rows() -> Iterator[Row]:
     """Yield the races."""
     import cv2
 
-    tv, nlm = by(ours.TotalVariation(weight=WEIGHT)), by(ours.NonLocalMeans(**NLM))
+    accuracy = 0.01 / float(np.ptp(_scene(512)[1]))
+    tv, nlm = by(ours.TotalVariation(weight=WEIGHT, accuracy=accuracy)), by(ours.NonLocalMeans(**NLM))
     in_bytes = np.clip(np.rint(_scene(512)[1]), 0, 255).astype(np.uint8)
     yield Row(
         "TV 512 x 512, to 0.01 gray levels; the peer to its own stop",

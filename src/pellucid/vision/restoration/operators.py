@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
 
 import numpy as np
 from scipy import fft, sparse
@@ -175,7 +174,6 @@ class Blur(Operator):
 
     kernel: Data
     border: str = "reflect"
-    letters: ClassVar[str] = "k"
 
     def __post_init__(self) -> None:
         check_one_of(BORDERS, border=self.border)
@@ -195,7 +193,7 @@ class Blur(Operator):
     def apply(self, image: Array) -> Array:
         """Return the blurred image."""
         if self.border == "periodic":
-            return np.asarray(fft.irfft2(fft.rfft2(image) * self._half_transfer(image.shape), s=image.shape))
+            return np.asarray(fft.irfft2(fft.rfft2(image) * fft.rfft2(self._wrapped(image.shape)), s=image.shape))
         if self.border == "valid" and any(n < k for n, k in zip(image.shape, self.kernel.shape, strict=True)):
             raise ValueError(
                 f"image must be at least as large as the kernel, {self.kernel.shape}, got {image.shape}. "
@@ -206,7 +204,7 @@ class Blur(Operator):
     def adjoint(self, measured: Array) -> Array:
         """Return the correlation with the kernel; what stood beyond a border is folded back."""
         if self.border == "periodic":
-            transfer = self._half_transfer(measured.shape).conj()
+            transfer = fft.rfft2(self._wrapped(measured.shape)).conj()
             return np.asarray(fft.irfft2(fft.rfft2(measured) * transfer, s=measured.shape))
         spread = np.asarray(fftconvolve(measured, self.kernel[::-1, ::-1], mode="full"))
         if self.border == "valid":
@@ -217,7 +215,7 @@ class Blur(Operator):
     def spectrum(self, shape: tuple[int, int]) -> Spectrum | None:
         """Return the transfer function: of periodic borders always, of mirrored ones if the kernel is symmetric."""
         if self.border == "periodic":
-            return Spectrum("fourier", self._transfer(shape))
+            return Spectrum("fourier", fft.fft2(self._wrapped(shape)))
         is_odd = all(n % 2 for n in self.kernel.shape)
         if (
             self.border == "valid"
@@ -239,15 +237,12 @@ class Blur(Operator):
     def _extended(self, image: Array) -> Array:
         return image if self.border == "valid" else np.pad(image, self._pads(), mode="symmetric")
 
-    def _transfer(self, shape: tuple[int, ...]) -> Array:
-        """Return the Fourier transform of the kernel, wrapped round where it is larger than the image."""
+    def _wrapped(self, shape: tuple[int, ...]) -> Array:
+        """Return the kernel as an image, its middle at the first pixel; what is larger is wrapped round."""
         wrapped = np.zeros(shape)
         rows, columns = ((np.arange(k) - k // 2) % n for n, k in zip(shape, self.kernel.shape, strict=True))
         np.add.at(wrapped, (rows[:, None], columns), self.kernel)
-        return np.asarray(fft.fft2(wrapped))
-
-    def _half_transfer(self, shape: tuple[int, ...]) -> Array:
-        return self._transfer(shape)[:, : shape[1] // 2 + 1]
+        return wrapped
 
 
 @dataclass(frozen=True, eq=False)

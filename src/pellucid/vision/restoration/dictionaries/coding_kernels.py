@@ -31,6 +31,21 @@ def largest_of(values):
     return largest
 
 
+@lean
+def solve_factored(factor, k, x):
+    """Write the solution of factor factor' x = b where the first ``k`` numbers of b stand. O(k^2)."""
+    for i in range(k):
+        total = x[i]
+        for j in range(i):
+            total -= factor[i, j] * x[j]
+        x[i] = total / factor[i, i]
+    for i in range(k - 1, -1, -1):
+        total = x[i]
+        for j in range(i + 1, k):
+            total -= factor[j, i] * x[j]
+        x[i] = total / factor[i, i]
+
+
 @kept(_nrt=False)
 def omp_block(products, gram, squares, goals, counts, atoms, values, factor, rest):
     """Write the code of each signal: each turn takes the atom of largest correlation and fits all that were taken.
@@ -62,16 +77,9 @@ def omp_block(products, gram, squares, goals, counts, atoms, values, factor, res
                 break
             factor[k, k], chosen[k] = np.sqrt(outside), best
             k += 1
-            for i in range(k):  # solve factor factor' gamma = product[taken]
-                total = product[chosen[i]]
-                for j in range(i):
-                    total -= factor[i, j] * gamma[j]
-                gamma[i] = total / factor[i, i]
-            for i in range(k - 1, -1, -1):
-                total = gamma[i]
-                for j in range(i + 1, k):
-                    total -= factor[j, i] * gamma[j]
-                gamma[i] = total / factor[i, i]
+            for i in range(k):
+                gamma[i] = product[chosen[i]]
+            solve_factored(factor, k, gamma)
             square = squares[s]
             for j in range(rest.size):
                 rest[j] = product[j]
@@ -108,15 +116,8 @@ def solved_on_support(code, product, gram, alpha, support, factor, goal):
             else:
                 factor[a, a] = np.sqrt(w)
     for a in range(m):
-        total = product[support[a]] - alpha * np.sign(code[support[a]])
-        for k in range(a):
-            total -= factor[a, k] * goal[k]
-        goal[a] = total / factor[a, a]
-    for a in range(m - 1, -1, -1):
-        total = goal[a]
-        for k in range(a + 1, m):
-            total -= factor[k, a] * goal[k]
-        goal[a] = total / factor[a, a]
+        goal[a] = product[support[a]] - alpha * np.sign(code[support[a]])
+    solve_factored(factor, m, goal)
     step, leaving = 1.0, -1
     for a in range(m):
         old = code[support[a]]
@@ -228,14 +229,8 @@ def fill_block(patches, seen, atoms, noise, counts, chosen, values, factor, pack
                 total = 0.0
                 for j in range(n_seen):
                     total += packed[taken[i], j] * shown[0, j]
-                for j in range(i):
-                    total -= factor[i, j] * gamma[j]
-                gamma[i] = total / factor[i, i]
-            for i in range(k - 1, -1, -1):
-                total = gamma[i]
-                for j in range(i + 1, k):
-                    total -= factor[j, i] * gamma[j]
-                gamma[i] = total / factor[i, i]
+                gamma[i] = total
+            solve_factored(factor, k, gamma)
             square = 0.0
             for j in range(n_seen):
                 shown[1, j] = shown[0, j]

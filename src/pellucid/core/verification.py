@@ -42,6 +42,8 @@ PROVERS = {
     "pellucid.optimize.problem": "pellucid.optimize.certifying:certify",
     "pellucid.optimize.constrained.": "pellucid.optimize.constrained:kkt_certificate",
     "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
+    "pellucid.vision.detection.detector": "pellucid.vision.scene_estimator:verify_scenes",
+    "pellucid.vision.segmentation.segmenter": "pellucid.vision.scene_estimator:verify_scenes",
     "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",
 }
 """Where something that is no estimator is defined -> the function that proves what is said of it."""
@@ -78,7 +80,7 @@ def verify(
     >>> pellucid.verify(model, X, y).holds
     True
     """
-    prove = None if isinstance(model, (BaseEstimator, type)) else _prover_of(type(model))
+    prove = None if isinstance(model, (CertifiedEstimator, type)) else _prover_of(type(model))
     if prove is not None:
         given = {"sample_weight": sample_weight, "random_state": random_state}
         options |= {name: value for name, value in given.items() if value is not None}

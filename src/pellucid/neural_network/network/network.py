@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,12 +19,11 @@ from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data, SparseOrDense
-from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.given_module import GivenModule, architecture_of
 from pellucid.neural_network.network.network_proof import MOST_ROWS
-from pellucid.neural_network.training.recipe import Patience
+from pellucid.neural_network.training.recipe import Patience, recipe_of
 from pellucid.proofs.training_data import TrainingData, digest
 
 if TYPE_CHECKING:
@@ -80,7 +77,7 @@ class NetworkEstimator(CertifiedEstimator):
             return {**self._labels(data), "architecture_": architecture, "weights_": weights_of(run.module)}
 
         watch = ignore if is_part else self._watch(*data.given[:2], attributes=attributes, max_iter=self.epochs)
-        recipe = self._recipe(seed)
+        recipe = recipe_of(self, seed)
         if is_part:
             recipe = replace(recipe, epochs=start.epochs + 1 if start else 1)
         learned, scored = (examples, None) if held_out is None else (examples.take(kept), examples.take(held_out))
@@ -129,12 +126,13 @@ class NetworkEstimator(CertifiedEstimator):
         with needs_extra(type(self).__name__):
             from pellucid.neural_network.training.devices import device_named
             from pellucid.neural_network.training.module_check import check_module
+            from pellucid.neural_network.training.shown_run import new_module
         if goes_on:
             self._refuse_another_target(data)
             architecture, module = self.architecture_, self.module_
         else:
             architecture = architecture_of(self.module, data.X.shape[1:], self._outputs(data))
-            module = _built(architecture, seed)
+            module = new_module(architecture, seed)
         module = module.to(device_named(self.device), self._dtype(data.X))
         check_module(module, data.X[:1], self._outputs(data))
         return architecture, module, Examples(data.X, self._targets(data), data.weight)
@@ -182,8 +180,7 @@ class NetworkEstimator(CertifiedEstimator):
     ) -> Training:
         """Return the finished run, its module in test mode."""
         from pellucid.neural_network.network.evaluation import scores_of
-        from pellucid.neural_network.training.epoch_bar import EpochBar
-        from pellucid.neural_network.training.trainer import DIVERGED, train
+        from pellucid.neural_network.training.shown_run import run_shown
 
         rows, loss = self._rows_and_loss(module, examples)
 
@@ -191,29 +188,17 @@ class NetworkEstimator(CertifiedEstimator):
             assert held_out is not None
             return self._score_of(scores_of(network, held_out.X), held_out.targets, held_out.weight)
 
-        patience = Patience(self.tol, float("inf") if self.patience is None else self.patience)
-        scored = score if held_out else None
-        with EpochBar(recipe.epochs, show=self.verbose) as bar:
-            watch = bar.watching(watch)
-            run = train(
-                module, rows, loss, recipe, score=scored, patience=patience, watch=watch, tick=bar.tick, start=start
-            )
-        if run.stopped.startswith(DIVERGED):
-            advice = "Lower learning_rate, or scale X."
-            if run.epochs == (start.epochs if start else 0):
-                raise ValueError(f"{run.stopped} {advice}")
-            warn_user(f"{run.stopped} The weights of the last good epoch are kept. {advice}", ConvergenceWarning)
-        run.module.eval()
-        return run
-
-    def _recipe(self, seed: int) -> TrainingRecipe:
-        from pellucid.neural_network.training.recipe import TrainingRecipe
-
-        settings = {
-            name: getattr(self, name) for name in set(TrainingRecipe.__dataclass_fields__) - {"seed", "checkpoint"}
-        }
-        return TrainingRecipe(
-            **settings, seed=seed, checkpoint=None if self.checkpoint is None else Path(self.checkpoint)
+        return run_shown(
+            module,
+            rows,
+            loss,
+            recipe,
+            advice="Lower learning_rate, or scale X.",
+            score=score if held_out else None,
+            patience=Patience(self.tol, float("inf") if self.patience is None else self.patience),
+            watch=watch,
+            start=start,
+            verbose=self.verbose,
         )
 
     def _rows_and_loss(self, module: nn.Module, examples: Examples) -> tuple[Rows, BatchLoss]:
@@ -242,7 +227,7 @@ class NetworkEstimator(CertifiedEstimator):
         from pellucid.neural_network.training.learning_rate_search import search_learning_rate
 
         rows, loss = self._rows_and_loss(module, examples)
-        return search_learning_rate(module, rows, loss, self._recipe(seed), **options)
+        return search_learning_rate(module, rows, loss, recipe_of(self, seed), **options)
 
     def _evidence(self, module: nn.Module, some: Examples) -> dict[str, float]:
         """Return objective and size of its gradient on some training rows, in float64."""
@@ -277,15 +262,6 @@ class NetworkEstimator(CertifiedEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _built(architecture: Architecture, seed: int) -> nn.Module:
-    """Return a new module whose first weights a seed fixes."""
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return architecture.build()
 
 
 def hold_out(data: TrainingData, fraction: float, random: np.random.RandomState) -> tuple[Array, Array | None]:

@@ -43,7 +43,7 @@ def mover_for(module: nn.Module, recipe: TrainingRecipe) -> Mover:
     rate = as_schedule(recipe.learning_rate)
     unit = rate(0) or 1.0  # a schedule may warm up from 0
     options = {"lr": unit, "weight_decay": recipe.weight_decay} if isinstance(recipe.method, str) else {}
-    return TorchMover(make(groups, **options), lambda time: rate(time) / unit)  # type: ignore[arg-type]  # in parts of epochs
+    return TorchMover(make(groups, **options), lambda time: rate(time) / unit, recipe.clip_norm)  # type: ignore[arg-type]  # in parts of epochs
 
 
 def _adam(groups: Any, **options: Any) -> torch.optim.Optimizer:
@@ -65,8 +65,10 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {"adam": _adam, "a
 class TorchMover:
     """An optimizer of torch whose rates follow a schedule, each relative to its own first rate."""
 
-    def __init__(self, optimizer: torch.optim.Optimizer, share: Callable[[float], float]) -> None:
-        self.optimizer, self.share = optimizer, share
+    def __init__(
+        self, optimizer: torch.optim.Optimizer, share: Callable[[float], float], clip_norm: float | None = None
+    ) -> None:
+        self.optimizer, self.share, self.clip_norm = optimizer, share, clip_norm
         self._first = [group["lr"] for group in optimizer.param_groups]
         self._last_share = 1.0
 
@@ -80,6 +82,9 @@ class TorchMover:
         self.optimizer.zero_grad(set_to_none=True)
         value = loss()
         value.backward()
+        if self.clip_norm is not None:
+            learning = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+            nn.utils.clip_grad_norm_(learning, self.clip_norm)
         self.optimizer.step()
         return value.detach()
 

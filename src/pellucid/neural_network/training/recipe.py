@@ -36,6 +36,8 @@ class TrainingRecipe:
         A number, or a function of the time in epochs such as ``CosineDecay(0.1, length=20)``.
     weight_decay : float, default=0.0
         Of the optimizers of torch.
+    clip_norm : float or None, default=None
+        A longer gradient of all weights is shortened to this length before an optimizer of torch takes its step.
     parameter_groups : function or None, default=None
         From the module to groups with their own rates; None: all weights that learn.
     augmentation : tuple, default=()
@@ -58,6 +60,7 @@ class TrainingRecipe:
     method: Any = "adam"
     learning_rate: float | Schedule = 0.001
     weight_decay: float = 0.0
+    clip_norm: float | None = None
     parameter_groups: ParameterGroups | None = None
     augmentation: tuple[Any, ...] = ()
     device: str = "auto"
@@ -67,6 +70,13 @@ class TrainingRecipe:
     deterministic: bool = True
     checkpoint: Path | None = None
     seed: int = 0
+
+
+def recipe_of(estimator: Any, seed: int) -> TrainingRecipe:
+    """Return what the parameters of an estimator say, as far as it has them."""
+    names = {name for name in TrainingRecipe.__dataclass_fields__ if hasattr(estimator, name)} - {"checkpoint"}
+    checkpoint = None if estimator.checkpoint is None else Path(estimator.checkpoint)
+    return TrainingRecipe(**{name: getattr(estimator, name) for name in names}, seed=seed, checkpoint=checkpoint)
 
 
 class Patience:

@@ -1,0 +1,1 @@
+"""Networks that detect: backbones, proposals, heads and losses that plug together."""

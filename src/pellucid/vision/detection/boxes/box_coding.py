@@ -1,0 +1,79 @@
+"""Parameterized box regression: a box written as what has to be done to an anchor to get it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from array_api_compat import array_namespace
+
+from pellucid.core.checks import check_positive
+from pellucid.vision.detection.boxes.box_geometry import as_boxes, from_corners
+
+
+@dataclass(frozen=True)
+class BoxCoding:
+    r"""A box relative to an anchor: where its center moves, in sizes of the anchor, and by how much it grows.
+
+    .. math:: t = \Big(w_x \frac{x - x_a}{w_a},\ w_y \frac{y - y_a}{h_a},\ w_w \log\frac{w}{w_a},\
+              w_h \log\frac{h}{h_a}\Big)
+
+    with centers :math:`x, y` and sizes :math:`w, h` (Girshick 2014). All four are near 0 for a good anchor, and do not
+    change when image, box and anchor are enlarged together.
+
+    Parameters
+    ----------
+    weights : tuple of four floats, default=(1, 1, 1, 1)
+        What the four numbers are multiplied by, so that a network learns numbers of about the same size.
+    most_growth : float, default=log(1000 / 16)
+        Largest logarithm of a growth that is decoded: a network at its start may say anything.
+
+    Examples
+    --------
+    >>> coding = BoxCoding()
+    >>> offsets = coding.encode([[3.0, 2.0, 5.0, 6.0]], [[0.0, 0.0, 4.0, 4.0]])
+    >>> offsets.round(3) + 0.0
+    array([[ 0.5  ,  0.5  , -0.693,  0.   ]])
+    >>> coding.decode(offsets, [[0.0, 0.0, 4.0, 4.0]])
+    array([[3., 2., 5., 6.]])
+    """
+
+    weights: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    most_growth: float = math.log(1000.0 / 16.0)
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != 4:
+            raise ValueError(f"weights must be four numbers, for x, y, width and height, got {self.weights!r}.")
+        for weight in self.weights:
+            check_positive(weights=weight)
+        check_positive(most_growth=self.most_growth)
+
+    def encode(self, boxes: Any, anchors: Any) -> Any:
+        """Return the offsets (n, 4) that turn each anchor (n, 4) into the box (n, 4) of its row.
+
+        Boxes and anchors have sizes above 0: others have no logarithm, and give infinite or undefined offsets.
+        """
+        box, anchor = from_corners(boxes, "cxcywh"), from_corners(as_boxes(anchors, "anchors"), "cxcywh")
+        xp = array_namespace(box, anchor)
+        moves = (box[..., :2] - anchor[..., :2]) / anchor[..., 2:]
+        growths = xp.log(box[..., 2:] / anchor[..., 2:])
+        return xp.stack([w * t for w, t in zip(self.weights, _columns(moves, growths), strict=True)], axis=-1)
+
+    def decode(self, offsets: Any, anchors: Any) -> Any:
+        """Return the boxes that offsets make of anchors (n, 4); offsets (n, 4) or, for k classes each, (n, 4 k)."""
+        anchor = from_corners(as_boxes(anchors, "anchors"), "cxcywh")
+        xp = array_namespace(anchor)
+        offsets = xp.asarray(offsets, dtype=anchor.dtype)
+        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], -1, 4)), "offsets")  # (n, k, 4)
+        x, y, width, height = (anchor[..., None, k] for k in range(4))
+        move_x, move_y, grow_x, grow_y = (each[..., k] / w for k, w in enumerate(self.weights))
+        center_x, center_y = move_x * width + x, move_y * height + y
+        half_width = 0.5 * (xp.exp(grow_x.clip(None, self.most_growth)) * width)
+        half_height = 0.5 * (xp.exp(grow_y.clip(None, self.most_growth)) * height)
+        sides = (center_x - half_width, center_y - half_height, center_x + half_width, center_y + half_height)
+        return xp.reshape(xp.stack(sides, axis=-1), offsets.shape)
+
+
+def _columns(moves: Any, growths: Any) -> tuple[Any, Any, Any, Any]:
+    return moves[..., 0], moves[..., 1], growths[..., 0], growths[..., 1]

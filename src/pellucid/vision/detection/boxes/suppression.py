@@ -1,0 +1,177 @@
+"""Non-maximum suppression: of boxes that overlap much the one of highest score is kept, and each other one says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from array_api_compat import is_torch_array
+
+from pellucid.core.checks import check_between
+from pellucid.core.types import Array
+from pellucid.vision.detection.boxes.box_geometry import as_boxes
+
+MOST_PAIRS = 1 << 26
+"""Overlaps that are looked at at once on a graphics card."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """Which boxes were kept, and for each other one which kept box was in its way; arrays of the kind that came in."""
+
+    kept: Any
+    """Of shape (k,): numbers of the kept boxes, by falling score."""
+    suppressed_by: Any
+    """Of shape (n,): the first kept box, in that order, which suppressed this one; -1 for a kept box."""
+    threshold: float
+
+    def __repr__(self) -> str:
+        return f"Suppression({len(self.kept)} of {len(self.suppressed_by)} boxes kept, IoU above {self.threshold:g})"
+
+
+def suppress(boxes: Any, scores: Any, threshold: float, groups: Any = None) -> Suppression:
+    """Go through boxes by falling score, and keep each that overlaps no kept one of its group by more than a threshold.
+
+    Of equal scores the box of the lower number comes first, on every device. The work grows with the number of boxes
+    that are near each other, not with that of all pairs. ``pellucid.verify(found, boxes, scores, groups=groups)``
+    proves that no other set of boxes could have been kept.
+
+    Parameters
+    ----------
+    boxes : array or tensor of shape (n, 4)
+        (x1, y1, x2, y2), finite.
+    scores : array or tensor of shape (n,)
+    threshold : float
+        Largest IoU, 0 to 1, of two boxes that are both kept.
+    groups : array or tensor of whole numbers of shape (n,), default=None
+        Boxes of different groups, such as classes, do not suppress each other.
+
+    Returns
+    -------
+    Suppression
+        ``kept`` and ``suppressed_by``.
+
+    Examples
+    --------
+    >>> boxes = [[0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 12, 12]]
+    >>> found = suppress(boxes, [0.8, 0.9, 0.7], threshold=0.5)
+    >>> found.kept, found.suppressed_by
+    (array([1, 2]), array([ 1, -1, -1]))
+    """
+    check_between(0.0, 1.0, threshold=threshold)
+    boxes = as_boxes(boxes)
+    if not is_torch_array(boxes):
+        scores = np.asarray(scores)
+        groups = None if groups is None else np.asarray(groups)
+        return Suppression(*_suppress_arrays(boxes, scores, float(threshold), groups), float(threshold))
+
+    import torch
+
+    boxes, scores = boxes.detach(), torch.as_tensor(scores, device=boxes.device).detach()
+    groups = None if groups is None else torch.as_tensor(groups, device=boxes.device)
+    if boxes.device.type != "cpu":
+        return Suppression(*_suppress_on_card(boxes, scores, float(threshold), groups), float(threshold))
+    scores = scores if scores.dtype == torch.float64 else scores.float()  # NumPy knows no bfloat16
+    arrays = boxes.numpy(), scores.numpy(), float(threshold), None if groups is None else groups.numpy()
+    kept, suppressed_by = _suppress_arrays(*arrays)
+    return Suppression(torch.from_numpy(kept), torch.from_numpy(suppressed_by), float(threshold))
+
+
+def _suppress_arrays(boxes: Array, scores: Array, threshold: float, groups: Array | None) -> tuple[Array, Array]:
+    from pellucid.vision.detection.boxes.suppression_kernels import suppress_in_order
+
+    _check_shapes(boxes, scores, groups)
+    if not np.isfinite(scores).all():
+        _refuse("not finite")
+    order = within_groups = falling_order(scores)
+    starts = np.array([0, len(order)])
+    if groups is not None:
+        of_box = groups[order]
+        by_group = np.argsort(of_box, kind="stable")
+        within_groups = order[by_group]
+        starts = np.r_[0, np.flatnonzero(np.diff(of_box[by_group])) + 1, len(order)]
+    suppressed_by = np.empty(len(order), np.int64)
+    wrong = suppress_in_order(boxes, within_groups, starts, threshold, suppressed_by)
+    if wrong:
+        _refuse(wrong)
+    return order[suppressed_by[order] < 0], suppressed_by
+
+
+def falling_order(scores: Array) -> Array:
+    """Return the numbers of scores from the largest on; equal ones keep their order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def _suppress_on_card(boxes: Any, scores: Any, threshold: float, groups: Any) -> tuple[Any, Any]:
+    """Return what the loop over boxes finds, by blocks of boxes in their order.
+
+    Inside of a block "kept unless a kept one before suppresses it" is repeated until nothing changes: after k rounds
+    the first k answers are right, and mostly all after a few. Then the block's kept boxes suppress all that follow.
+    """
+    import torch
+
+    _check_shapes(boxes, scores, groups)
+    if not bool(torch.isfinite(boxes).all() & torch.isfinite(scores).all()):
+        _refuse("not finite")
+    if not bool((boxes[:, 2:] >= boxes[:, :2]).all()):
+        _refuse("inverted")
+    order = torch.sort(scores, descending=True, stable=True).indices
+    n = len(order)
+    boxes, areas = boxes[order], ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))[order]
+    groups = None if groups is None else groups[order]
+    by = torch.full((n,), -1, dtype=torch.int64, device=boxes.device)
+    size = max(1, min(n, MOST_PAIRS // max(n, 1)))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        rows = torch.arange(start, stop, device=boxes.device)
+        is_over = _exceeds(boxes, areas, groups, slice(start, stop), slice(start, n), threshold)
+        inside = torch.triu(is_over[:, : stop - start], diagonal=1)
+        is_open = by[start:stop] < 0
+        is_kept = is_open
+        while True:
+            again = is_open & ~(inside & is_kept[:, None]).any(dim=0)
+            if torch.equal(again, is_kept):
+                break
+            is_kept = again
+        is_over = torch.triu(is_over, diagonal=1) & is_kept[:, None]
+        is_hit = is_over.any(dim=0) & (by[start:] < 0)
+        by[start:] = torch.where(is_hit, rows[is_over.to(torch.uint8).argmax(dim=0)], by[start:])
+    suppressed_by = torch.empty_like(by)
+    suppressed_by[order] = torch.where(by < 0, by, order[by.clamp(min=0)])
+    return order[by < 0], suppressed_by
+
+
+def _exceeds(boxes: Any, areas: Any, groups: Any, rows: slice, columns: slice, threshold: float) -> Any:
+    """Return which boxes of the rows overlap which of the columns by more than the threshold."""
+    import torch
+
+    a, b = boxes[rows, None], boxes[None, columns]
+    width = (torch.minimum(a[..., 2], b[..., 2]) - torch.maximum(a[..., 0], b[..., 0])).clamp_(min=0)
+    shared = width.mul_((torch.minimum(a[..., 3], b[..., 3]) - torch.maximum(a[..., 1], b[..., 1])).clamp_(min=0))
+    union = (areas[rows, None] + areas[None, columns]).sub_(shared)
+    # compared in double precision, as on a processor: 0.7 is no number of single precision
+    is_over = shared.div_(union).double() > threshold
+    return is_over if groups is None else is_over & (groups[rows, None] == groups[None, columns])
+
+
+def _check_shapes(boxes: Any, scores: Any, groups: Any) -> None:
+    if boxes.ndim != 2:
+        raise ValueError(f"boxes must be of shape (n, 4), got {tuple(boxes.shape)}. Do one image at a time.")
+    for name, values in (("scores", scores), ("groups", groups)):
+        if values is not None and tuple(values.shape) != (boxes.shape[0],):
+            raise ValueError(
+                f"{name} must be one for each of {boxes.shape[0]} boxes, got the shape {tuple(values.shape)}."
+            )
+
+
+REFUSALS = {
+    "not finite": "boxes and scores must be finite numbers, got some that are not. Leave out the boxes that "
+    "np.isfinite does not find.",
+    "inverted": "boxes must be x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, got some that are not. Turn corner and size "
+    'into corners: to_corners(boxes, "xywh").',
+}
+
+
+def _refuse(wrong: str) -> NoReturn:
+    raise ValueError(REFUSALS[wrong])

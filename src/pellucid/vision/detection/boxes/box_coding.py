@@ -65,7 +65,7 @@ class BoxCoding:
         anchor = from_corners(as_boxes(anchors, "anchors"), "cxcywh")
         xp = array_namespace(anchor)
         offsets = xp.asarray(offsets, dtype=anchor.dtype)
-        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], -1, 4)), "offsets")  # (n, k, 4)
+        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], offsets.shape[-1] // 4, 4)), "offsets")  # (n, k, 4)
         x, y, width, height = (anchor[..., None, k] for k in range(4))
         move_x, move_y, grow_x, grow_y = (each[..., k] / w for k, w in enumerate(self.weights))
         center_x, center_y = move_x * width + x, move_y * height + y

@@ -14,6 +14,7 @@ from pellucid.vision.models import (
     CifarResNet,
     ContextModule,
     DenseNet,
+    EfficientNetLite0,
     LeNet5,
     ResNet,
     UNet,
@@ -21,6 +22,7 @@ from pellucid.vision.models import (
     layer_table,
     stages,
 )
+from pellucid.vision.models.efficientnet import SameConvolution, imagenet_weights
 from pellucid.vision.models.fcn import bilinear_enlargement, weights_from_vgg
 from pellucid.vision.models.image_network import ImageNetwork
 from pellucid.vision.models.lenet import C3_INPUTS, NearestCode, PartlyConnected, Subsampling, scaled_tanh
@@ -134,6 +136,7 @@ def test_multiply_adds_by_hand():
         (DenseNet(161), 28_681_000),
         (DenseNet(169), 14_149_480),
         (DenseNet(201), 20_013_928),
+        (EfficientNetLite0(), 4_652_008),
         (UNet(), 31_030_658),
         (ContextModule(), 64 * 21**2 + 8 * 21),
     ],
@@ -221,6 +224,7 @@ SMALL = [
     (DenseNet(121, 7), (3, 32, 32)),
     (CifarDenseNet(22, 4, classes=7), (3, 32, 32)),
     (CifarDenseNet(13, 4, bottleneck=False, classes=7), (3, 32, 32)),
+    (EfficientNetLite0(7, None), (1, 33, 64)),
     (FCN(32, 7), (3, 50, 61)),
     (FCN(16, 7), (3, 50, 61)),
     (FCN(8, 7), (3, 33, 80)),
@@ -279,6 +283,30 @@ def test_a_vgg_becomes_the_trunk_of_an_fcn():
     missing, unexpected = fcn.load_state_dict(found, strict=False, assign=True)
     assert not unexpected
     assert all(name.startswith(("scores.", "enlarge.")) for name in missing)
+
+
+def test_an_odd_zero_goes_below_and_right():
+    layer = SameConvolution(1, 1, 3, stride=2)
+    nn.init.ones_(layer.weight)
+    # rows 0 1 2 3 0: windows 0-2 and 2-4; of five pixels, zeros go on both sides
+    assert layer(torch.ones(1, 1, 4, 4))[0, 0].tolist() == [[9.0, 6.0], [6.0, 4.0]]
+    assert layer(torch.ones(1, 1, 5, 5))[0, 0, 0].tolist() == [4.0, 6.0, 4.0]
+
+
+def test_efficient_net_gives_maps_at_four_strides():
+    module = on_meta(EfficientNetLite0())
+    maps = module.features(torch.empty(1, 3, 180, 240, device="meta"))
+    assert [tuple(one.shape[1:]) for one in maps] == [(24, 45, 60), (40, 23, 30), (112, 12, 15), (320, 6, 8)]
+    assert tuple(one.shape[1] for one in maps) == module.widths
+
+
+def test_weights_of_the_package_lose_their_underscores(tmp_path):
+    module = EfficientNetLite0(classes=2).build()
+    state = {"._".join(("", *name.split("."))).lstrip("."): weight for name, weight in module.state_dict().items()}
+    torch.save(state, tmp_path / "weights.pth")
+    assert "_blocks._0._bn1._weight" in state
+    found = imagenet_weights(tmp_path / "weights.pth")
+    assert list(found) == list(module.state_dict())
 
 
 # torchvision

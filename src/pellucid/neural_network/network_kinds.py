@@ -27,6 +27,7 @@ ARCHITECTURES = {
     "DenseNet": "pellucid.vision.models.densenet",
     "DenseNetwork": "pellucid.neural_network.dense_network",
     "DnCNNNetwork": "pellucid.vision.restoration.networks.dncnn_network",
+    "EfficientNetLite0": "pellucid.vision.models.efficientnet",
     "FCN": "pellucid.vision.models.fcn",
     "LeNet5": "pellucid.vision.models.lenet",
     "ResNet": "pellucid.vision.models.resnet",

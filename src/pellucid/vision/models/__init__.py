@@ -12,10 +12,12 @@ __all__ = [
     "CifarResNet",
     "ContextModule",
     "DenseNet",
+    "EfficientNetLite0",
     "LeNet5",
     "ResNet",
     "UNet",
     "WideResNet",
+    "imagenet_weights",
     "layer_table",
     "stages",
 ]
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from pellucid.vision.models.context_module import ContextModule
     from pellucid.vision.models.counted_layers import layer_table
     from pellucid.vision.models.densenet import CifarDenseNet, DenseNet
+    from pellucid.vision.models.efficientnet import EfficientNetLite0, imagenet_weights
     from pellucid.vision.models.fcn import FCN
     from pellucid.vision.models.image_network import stages
     from pellucid.vision.models.lenet import LeNet5

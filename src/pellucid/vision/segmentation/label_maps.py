@@ -69,7 +69,7 @@ def _distinct(label_map: Array) -> Array:
 
 
 def codes_of(maps: Sequence[Array], classes: Array, ignore: Any = None, name: str = "label_maps") -> list[Array]:
-    """Return each map as places of its labels in the sorted ``classes``, int64, and ``IGNORED`` where they do not count.
+    """Return each map as places of its labels in the sorted ``classes``, and ``IGNORED`` where they do not count.
 
     Examples
     --------

@@ -14,13 +14,18 @@ from pellucid.vision.models import (
     CifarResNet,
     ContextModule,
     DenseNet,
+    DilatedNetwork,
+    EfficientNetLite0,
+    EfficientUNet,
     LeNet5,
     ResNet,
+    ResNetFCN,
     UNet,
     WideResNet,
     layer_table,
     stages,
 )
+from pellucid.vision.models.efficientnet import SameConvolution, imagenet_weights
 from pellucid.vision.models.fcn import bilinear_enlargement, weights_from_vgg
 from pellucid.vision.models.image_network import ImageNetwork
 from pellucid.vision.models.lenet import C3_INPUTS, NearestCode, PartlyConnected, Subsampling, scaled_tanh
@@ -134,7 +139,11 @@ def test_multiply_adds_by_hand():
         (DenseNet(161), 28_681_000),
         (DenseNet(169), 14_149_480),
         (DenseNet(201), 20_013_928),
+        (EfficientNetLite0(), 4_652_008),
         (UNet(), 31_030_658),
+        (ResNetFCN(50), 35_322_218),
+        (ResNetFCN(101), 54_314_346),
+        (ResNetFCN(50, auxiliary=False), 35_322_218 - 2_365_205),
         (ContextModule(), 64 * 21**2 + 8 * 21),
     ],
     ids=str,
@@ -221,19 +230,30 @@ SMALL = [
     (DenseNet(121, 7), (3, 32, 32)),
     (CifarDenseNet(22, 4, classes=7), (3, 32, 32)),
     (CifarDenseNet(13, 4, bottleneck=False, classes=7), (3, 32, 32)),
+    (EfficientNetLite0(7, None), (1, 33, 64)),
     (FCN(32, 7), (3, 50, 61)),
     (FCN(16, 7), (3, 50, 61)),
     (FCN(8, 7), (3, 33, 80)),
     (UNet(7, padding="same"), (1, 32, 48)),
+    (UNet(7, padding="same", batch_normalization=True), (1, 32, 48)),
+    (FCN(8, 7, width=8, batch_normalization=True), (3, 33, 80)),
+    (ResNetFCN(50, 7), (3, 33, 40)),
+    (DilatedNetwork(7), (3, 33, 41)),
+    (DilatedNetwork(7, None, stride=4, form="basic"), (1, 33, 41)),
+    (EfficientUNet(7, None), (1, 33, 41)),
+    (EfficientUNet(7, enlarge=2), (3, 33, 41)),
     (ContextModule(7), (7, 9, 9)),
 ]
+
+
+PER_PIXEL = (FCN, UNet, ContextModule, ResNetFCN, DilatedNetwork, EfficientUNet)
 
 
 @pytest.mark.parametrize(("architecture", "shape"), SMALL, ids=str)
 def test_scores_have_the_right_shape(architecture, shape):
     module = on_meta(architecture.for_data(shape, 7))
     scores = module(torch.empty(2, *shape, device="meta"))
-    per_pixel = isinstance(architecture, (FCN, UNet, ContextModule))
+    per_pixel = isinstance(architecture, PER_PIXEL)
     assert tuple(scores.shape) == ((2, 7, *shape[1:]) if per_pixel else (2, 7))
 
 
@@ -279,6 +299,46 @@ def test_a_vgg_becomes_the_trunk_of_an_fcn():
     missing, unexpected = fcn.load_state_dict(found, strict=False, assign=True)
     assert not unexpected
     assert all(name.startswith(("scores.", "enlarge.")) for name in missing)
+
+
+def test_a_dilated_network_sees_as_far_with_fewer_poolings():
+    # a pooling left out doubles the reach of what follows, so that the last layer of the front end reaches as far
+    reaches = {stride: on_meta(DilatedNetwork(stride=stride)).fc6[0].dilation[0] * stride for stride in (8, 4, 2)}
+    assert reaches == {8: 32, 4: 32, 2: 32}
+
+
+def test_a_stride_traded_for_dilation_leaves_the_first_pixels_scores():
+    torch.manual_seed(0)
+    whole, dilated = ResNet(50, 3).build().eval(), ResNetFCN(50, 3).build().eval()
+    dilated.backbone.load_state_dict({name: w for name, w in whole.state_dict().items() if not name.startswith("fc.")})
+    images = torch.rand(1, 3, 64, 64)
+    coarse, fine = whole.features(images)[-1], dilated.backbone.features(images)[-1]
+    assert tuple(fine.shape[-2:]) == (8, 8)
+    torch.testing.assert_close(fine[..., ::4, ::4], coarse, rtol=1e-3, atol=1e-4)
+
+
+def test_an_odd_zero_goes_below_and_right():
+    layer = SameConvolution(1, 1, 3, stride=2)
+    nn.init.ones_(layer.weight)
+    # rows 0 1 2 3 0: windows 0-2 and 2-4; of five pixels, zeros go on both sides
+    assert layer(torch.ones(1, 1, 4, 4))[0, 0].tolist() == [[9.0, 6.0], [6.0, 4.0]]
+    assert layer(torch.ones(1, 1, 5, 5))[0, 0, 0].tolist() == [4.0, 6.0, 4.0]
+
+
+def test_efficient_net_gives_maps_at_four_strides():
+    module = on_meta(EfficientNetLite0())
+    maps = module.features(torch.empty(1, 3, 180, 240, device="meta"))
+    assert [tuple(one.shape[1:]) for one in maps] == [(24, 45, 60), (40, 23, 30), (112, 12, 15), (320, 6, 8)]
+    assert tuple(one.shape[1] for one in maps) == module.widths
+
+
+def test_weights_of_the_package_lose_their_underscores(tmp_path):
+    module = EfficientNetLite0(classes=2).build()
+    state = {"._".join(("", *name.split("."))).lstrip("."): weight for name, weight in module.state_dict().items()}
+    torch.save(state, tmp_path / "weights.pth")
+    assert "_blocks._0._bn1._weight" in state
+    found = imagenet_weights(tmp_path / "weights.pth")
+    assert list(found) == list(module.state_dict())
 
 
 # torchvision
@@ -343,6 +403,22 @@ def test_same_scores_as_torchvision(name, architecture, size):
     ours.load_state_dict(peer.state_dict())
     images = torch.rand(2, 3, size, size)
     torch.testing.assert_close(ours(images), peer(images), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "architecture"), [("fcn_resnet50", ResNetFCN(50)), ("fcn_resnet101", ResNetFCN(101))])
+def test_pixel_scores_of_torchvision(name, architecture):
+    peers = pytest.importorskip("torchvision.models.segmentation", reason="torchvision is no dependency of ours")
+    torch.manual_seed(0)
+    peer = getattr(peers, name)(weights=None, weights_backbone=None, num_classes=21, aux_loss=True).eval()
+    ours = on_meta(architecture)
+    ours.load_state_dict(peer.state_dict(), assign=True)
+    assert list(ours.state_dict()) == list(peer.state_dict())
+    peer.load_state_dict(ours.state_dict())
+    images = torch.rand(1, 3, 45, 64)
+    expected = peer(images)
+    torch.testing.assert_close(ours(images), expected["out"], rtol=1e-4, atol=1e-4)
+    for found, head in zip(ours.both_scores(images), ("out", "aux"), strict=True):
+        torch.testing.assert_close(found, expected[head], rtol=1e-4, atol=1e-4)
 
 
 # errors

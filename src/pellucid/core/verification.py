@@ -44,6 +44,7 @@ PROVERS = {
     "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
     "pellucid.vision.detection.detector": "pellucid.vision.scene_estimator:verify_scenes",
     "pellucid.vision.segmentation.segmenter": "pellucid.vision.scene_estimator:verify_scenes",
+    "pellucid.vision.segmentation.scoring": "pellucid.proofs.vision.segmentation:prove_score",
     "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",
 }
 """Where something that is no estimator is defined -> the function that proves what is said of it."""

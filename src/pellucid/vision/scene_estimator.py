@@ -20,7 +20,7 @@ from pellucid.core.random_state import some_rows
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.neural_network.architecture import Architecture
-from pellucid.neural_network.training.recipe import Patience, recipe_of
+from pellucid.neural_network.training.recipe import Patience, TrainingRecipe, recipe_of
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.training_data import digest, fingerprint
 
@@ -144,12 +144,16 @@ class SceneEstimator(BaseEstimator):
             module,
             self._rows(learned, module),
             self._loss,
-            replace(recipe_of(self, seed), augmentation=()),  # images move together with what is seen in them
+            replace(self._recipe(seed), augmentation=()),  # images move together with what is seen in them
             advice=self._advice(),
             score=None if held_out is None else lambda network: self._score_with(network, held_out, labels),
             patience=patience,
             verbose=self.verbose,
         )
+
+    def _recipe(self, seed: int) -> TrainingRecipe:
+        """Return how to train, as the parameters say."""
+        return recipe_of(self, seed)
 
     def _advice(self) -> str:
         """Return what to do where a loss is no number."""

@@ -12,10 +12,15 @@ __all__ = [
     "CifarResNet",
     "ContextModule",
     "DenseNet",
+    "DilatedNetwork",
+    "EfficientNetLite0",
+    "EfficientUNet",
     "LeNet5",
     "ResNet",
+    "ResNetFCN",
     "UNet",
     "WideResNet",
+    "imagenet_weights",
     "layer_table",
     "stages",
 ]
@@ -25,10 +30,14 @@ if TYPE_CHECKING:
     from pellucid.vision.models.context_module import ContextModule
     from pellucid.vision.models.counted_layers import layer_table
     from pellucid.vision.models.densenet import CifarDenseNet, DenseNet
+    from pellucid.vision.models.dilated import DilatedNetwork
+    from pellucid.vision.models.efficient_unet import EfficientUNet
+    from pellucid.vision.models.efficientnet import EfficientNetLite0, imagenet_weights
     from pellucid.vision.models.fcn import FCN
     from pellucid.vision.models.image_network import stages
     from pellucid.vision.models.lenet import LeNet5
     from pellucid.vision.models.resnet import CifarResNet, ResNet
+    from pellucid.vision.models.resnet_fcn import ResNetFCN
     from pellucid.vision.models.unet import UNet
     from pellucid.vision.models.vgg import VGG
     from pellucid.vision.models.wide_resnet import WideResNet

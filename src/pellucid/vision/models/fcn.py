@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from pellucid.core.kinds.plain import OneOfWholes
+from pellucid.core.kinds.plain import Flag, OneOfWholes, Whole
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 from pellucid.vision.models.vgg import blocks_with_weights, vgg_features
 
@@ -20,8 +20,9 @@ BORDER = 100
 SKIPS = {32: (), 16: ("pool4",), 8: ("pool4", "pool3")}
 """Stride of the scores -> earlier maps that are scored too, and added."""
 
-POOLED = {"pool3": (256, 0.0001, 9), "pool4": (512, 0.01, 5)}
-"""Maps, the factor by which the authors shrink them to train all strides at once, and where the cut begins."""
+POOLED = {"pool3": (4, 0.0001, 9), "pool4": (8, 0.01, 5)}
+"""Maps in units of the width, the factor by which the authors shrink them to train all strides at once, and where the
+cut begins. Normalized maps need no shrinking."""
 
 FINAL_CUT = {32: 19, 16: 27, 8: 31}
 """Row and column of the last scores at which the image begins."""
@@ -37,6 +38,11 @@ class FCN(ImageArchitecture):
         FCN-32s enlarges the last scores 32 times; FCN-16s and FCN-8s add scores of finer maps on the way.
     classes, channels : int or None, default=21 and 3
         Scores per pixel, channels that go in; None: as the data have.
+    width : int, default=64
+        Maps of the first block; later blocks and the dense layers grow with it. 64 is VGG-16.
+    batch_normalization : bool, default=False
+        Whether each convolution of the trunk is followed by batch normalization: without weights of a VGG to start
+        from, it does not learn otherwise.
 
     Examples
     --------
@@ -49,8 +55,16 @@ class FCN(ImageArchitecture):
     stride: int
     classes: int | None = 21
     channels: int | None = 3
+    width: int = 64
+    batch_normalization: bool = False
 
-    settings: ClassVar = {"stride": OneOfWholes(tuple(SKIPS)), "classes": CLASSES, "channels": CHANNELS}
+    settings: ClassVar = {
+        "stride": OneOfWholes(tuple(SKIPS)),
+        "classes": CLASSES,
+        "channels": CHANNELS,
+        "width": Whole(1, 1024),
+        "batch_normalization": Flag(),
+    }
 
     def build(self) -> nn.Module:
         """Return the network with random weights; scores start at 0 and are enlarged bilinearly."""
@@ -65,15 +79,17 @@ class FullyConvolutionalNetwork(ImageNetwork):
         channels, classes = architecture.sizes()
         self.skips = SKIPS[architecture.stride]
         self.final_cut = FINAL_CUT[architecture.stride]
-        self.features = vgg_features("D", channels, first_padding=BORDER, ceil_mode=True)
-        self.fc6 = nn.Conv2d(512, 4096, 7)
-        self.fc7 = nn.Conv2d(4096, 4096, 1)
+        width, self.normalized = architecture.width, architecture.batch_normalization
+        widths = [width * multiple for multiple in (1, 2, 4, 8, 8)]
+        self.features = vgg_features("D", channels, self.normalized, BORDER, ceil_mode=True, widths=widths)
+        self.fc6 = nn.Conv2d(8 * width, 64 * width, 7)
+        self.fc7 = nn.Conv2d(64 * width, 64 * width, 1)
         self.dropout = nn.Dropout2d()
         draw_he_weights(self)
-        self.scores = nn.ModuleDict({"pool5": zero_scores(4096, classes)})
+        self.scores = nn.ModuleDict({"pool5": zero_scores(64 * width, classes)})
         self.enlarge = nn.ModuleDict()
         for skip in self.skips:
-            self.scores[skip] = zero_scores(POOLED[skip][0], classes)
+            self.scores[skip] = zero_scores(POOLED[skip][0] * width, classes)
             self.enlarge[skip] = bilinear_enlargement(classes, 2)
         self.enlarge["image"] = bilinear_enlargement(classes, architecture.stride)
         dense = {"fc6": ("fc6",), "fc7": ("fc7",), "scores": ("scores", "enlarge")}
@@ -88,7 +104,8 @@ class FullyConvolutionalNetwork(ImageNetwork):
         for skip in self.skips:
             _, factor, cut = POOLED[skip]
             scores = self.enlarge[skip](scores)
-            scores = scores + cut_out(self.scores[skip](factor * pooled[skip]), cut, scores)
+            seen = pooled[skip] if self.normalized else factor * pooled[skip]
+            scores = scores + cut_out(self.scores[skip](seen), cut, scores)
         return cut_out(self.enlarge["image"](scores), self.final_cut, images)
 
     def pooled_maps(self, images: Tensor) -> dict[str, Tensor]:

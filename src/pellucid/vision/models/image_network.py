@@ -45,6 +45,9 @@ class ImageNetwork(nn.Module):
     stage_parts: Mapping[str, tuple[str, ...]]
     """Stage -> its submodules with weights; stages from the input to the head, whose last part gives the scores."""
 
+    size_multiple: int = 1
+    """Of which height and width of an image must be multiples."""
+
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         self.architecture = architecture

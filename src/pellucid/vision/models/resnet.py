@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import max_pool2d, pad, relu
 
 from pellucid.core.kinds.plain import OneOfWholes, Whole
+from pellucid.neural_network.architecture import Architecture
 from pellucid.vision.models.image_network import (
     CHANNELS,
     CLASSES,
@@ -134,21 +135,20 @@ class ResNet(ImageArchitecture):
         return ResidualNetwork(self)
 
 
-class ResidualNetwork(ImageNetwork):
-    """A first convolution, four stages, a mean over the pixels, and a dense layer."""
+class ResidualTrunk(ImageNetwork):
+    """A first convolution and four stages: what a network for whole images, for pixels or for boxes begins with."""
+
+    strides = (4, 8, 16, 32)
+    """Of the maps that ``features`` gives: pixels of the image per pixel of a map, each way."""
 
     stage_parts = MappingProxyType(
-        {
-            "stem": ("conv1", "bn1"),
-            **{name: (name,) for name in ("layer1", "layer2", "layer3", "layer4")},
-            "head": ("fc",),
-        }
+        {"stem": ("conv1", "bn1"), **{name: (name,) for name in ("layer1", "layer2", "layer3", "layer4")}}
     )
 
-    def __init__(self, architecture: ResNet) -> None:
+    def __init__(self, architecture: Architecture, depth: int, channels: int) -> None:
         super().__init__(architecture)
-        channels, classes = architecture.sizes()
-        block, counts = DEPTHS[architecture.depth]
+        block, counts = DEPTHS[depth]
+        self.widths = tuple(width * block.expansion for width in WIDTHS)
         self.conv1 = nn.Conv2d(channels, 64, 7, stride=2, padding=3, bias=False)
         self.bn1 = nn.BatchNorm2d(64)
         inputs = 64
@@ -157,15 +157,31 @@ class ResidualNetwork(ImageNetwork):
             self.add_module(f"layer{number}", stage)
             inputs = width * block.expansion
         draw_he_weights(self)
-        self.fc = nn.Linear(inputs, classes)
+
+    def features(self, images: Tensor) -> list[Tensor]:
+        """Return the maps behind each stage, at strides 4, 8, 16 and 32."""
+        maps = relu(self.bn1(self.conv1(images)))  # (B, 64, H/2, W/2)
+        maps = max_pool2d(maps, 3, stride=2, padding=1)  # (B, 64, H/4, W/4)
+        found = []
+        for name in ("layer1", "layer2", "layer3", "layer4"):
+            maps = self.get_submodule(name)(maps)
+            found.append(maps)
+        return found
+
+
+class ResidualNetwork(ResidualTrunk):
+    """The trunk, a mean over the pixels, and a dense layer."""
+
+    stage_parts = MappingProxyType({**ResidualTrunk.stage_parts, "head": ("fc",)})
+
+    def __init__(self, architecture: ResNet) -> None:
+        channels, classes = architecture.sizes()
+        super().__init__(architecture, architecture.depth, channels)
+        self.fc = nn.Linear(self.widths[-1], classes)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return a score per class: (B, C, H, W) -> (B, classes)."""
-        maps = relu(self.bn1(self.conv1(images)))  # (B, 64, H/2, W/2)
-        maps = max_pool2d(maps, 3, stride=2, padding=1)  # (B, 64, H/4, W/4)
-        for name in ("layer1", "layer2", "layer3", "layer4"):
-            maps = self.get_submodule(name)(maps)
-        return self.fc(flattened_mean(maps))
+        return self.fc(flattened_mean(self.features(images)[-1]))
 
 
 @dataclass(frozen=True)

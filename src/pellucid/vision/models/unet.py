@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from pellucid.core.kinds.plain import Number, OneOf, Whole
+from pellucid.core.kinds.plain import Flag, Number, OneOf, Whole
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 
 LEVELS = 4
@@ -34,6 +35,8 @@ class UNet(ImageArchitecture):
         Maps on the first level; they double on each.
     dropout : float, default=0.5
         Share of values left out on the lowest level while it trains.
+    batch_normalization : bool, default=False
+        Whether each convolution of 3 x 3 is followed by batch normalization, which is younger than the paper.
 
     Examples
     --------
@@ -46,6 +49,7 @@ class UNet(ImageArchitecture):
     padding: str = "valid"
     width: int = 64
     dropout: float = 0.5
+    batch_normalization: bool = False
 
     settings: ClassVar = {
         "classes": CLASSES,
@@ -53,6 +57,7 @@ class UNet(ImageArchitecture):
         "padding": OneOf(("valid", "same")),
         "width": Whole(1, 1024),
         "dropout": Number(low=0, below=1),
+        "batch_normalization": Flag(),
     }
 
     def build(self) -> nn.Module:
@@ -66,14 +71,19 @@ class UNetwork(ImageNetwork):
     def __init__(self, architecture: UNet) -> None:
         super().__init__(architecture)
         channels, classes = architecture.sizes()
-        padding = 1 if architecture.padding == "same" else 0
+        self.size_multiple = 2**LEVELS
+        layers = partial(
+            two_convolutions,
+            padding=1 if architecture.padding == "same" else 0,
+            normalized=architecture.batch_normalization,
+        )
         widths = [architecture.width * 2**level for level in range(LEVELS + 1)]
         for level, (inputs, outputs) in enumerate(zip([channels, *widths], widths, strict=False), start=1):
-            self.add_module(f"down{level}", two_convolutions(inputs, outputs, padding))
+            self.add_module(f"down{level}", layers(inputs, outputs))
         for level in range(LEVELS, 0, -1):
             high, low = widths[level - 1], widths[level]
             self.add_module(f"enlarge{level}", nn.ConvTranspose2d(low, high, 2, stride=2))
-            self.add_module(f"up{level}", two_convolutions(low, high, padding))
+            self.add_module(f"up{level}", layers(low, high))
         self.pool = nn.MaxPool2d(2)
         self.dropout = nn.Dropout(architecture.dropout)
         draw_he_weights(self)
@@ -109,10 +119,13 @@ def _check_size(images: Tensor, padding: str) -> None:
         )
 
 
-def two_convolutions(inputs: int, outputs: int, padding: int) -> nn.Sequential:
-    """Return two convolutions of 3 x 3, each followed by ReLU."""
-    first, second = nn.Conv2d(inputs, outputs, 3, padding=padding), nn.Conv2d(outputs, outputs, 3, padding=padding)
-    return nn.Sequential(first, nn.ReLU(), second, nn.ReLU())
+def two_convolutions(inputs: int, outputs: int, padding: int, normalized: bool = False) -> nn.Sequential:
+    """Return two convolutions of 3 x 3, each followed by ReLU, and normalized before it, if so."""
+    layers: list[nn.Module] = []
+    for maps in (inputs, outputs):
+        layers.append(nn.Conv2d(maps, outputs, 3, padding=padding))
+        layers += [nn.BatchNorm2d(outputs), nn.ReLU()] if normalized else [nn.ReLU()]
+    return nn.Sequential(*layers)
 
 
 def middle(maps: Tensor, like: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -84,11 +85,16 @@ class VGGNetwork(ImageNetwork):
 
 
 def vgg_features(
-    configuration: str, channels: int, normalized: bool = False, first_padding: int = 1, ceil_mode: bool = False
+    configuration: str,
+    channels: int,
+    normalized: bool = False,
+    first_padding: int = 1,
+    ceil_mode: bool = False,
+    widths: Sequence[int] = WIDTHS,
 ) -> nn.Sequential:
     """Return the five blocks in one row of layers."""
     layers: list[nn.Module] = []
-    for width, kernels in zip(WIDTHS, KERNELS[configuration], strict=True):
+    for width, kernels in zip(widths, KERNELS[configuration], strict=True):
         for kernel in kernels:
             layers.append(nn.Conv2d(channels, width, kernel, padding=kernel // 2 if layers else first_padding))
             layers += [nn.BatchNorm2d(width), nn.ReLU()] if normalized else [nn.ReLU()]

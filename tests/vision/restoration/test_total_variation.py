@@ -161,8 +161,39 @@ def test_regions_are_those_that_short_dual_vectors_join():
     _, labels = connected_components(graph, directed=False)
     means = (np.bincount(labels, x.ravel()) / np.bincount(labels))[labels].reshape(x.shape)
     regions = np.empty(x.size, np.int32), np.empty(x.size), np.empty(x.size, np.int32)
-    denoising_kernels.flattened(dual, 0.4, False, x.reshape(-1), *regions)
+    least = -2.0  # no image falls as steeply as that
+    denoising_kernels.flattened(dual, 0.4, least, False, x.reshape(-1), *regions)
     np.testing.assert_allclose(x, means, rtol=1e-12)
+
+
+def test_regions_are_joined_where_the_image_rises_across_the_dual_field():
+    # the field rises to the right: from the first pixel to the second the image rises with it, then it falls
+    dual = np.zeros((2, 1, 4))
+    dual[1] = 1.0
+    regions = np.empty(4, np.int32), np.empty(4), np.empty(4, np.int32)
+    for isotropic in (True, False):
+        x = np.array([0.0, 5.0, 1.0, 9.0])
+        denoising_kernels.flattened(dual, 0.0, 0.8, isotropic, x, *regions)
+        np.testing.assert_allclose(x, [0.0, 3.0, 3.0, 9.0])
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8])
+def test_numbers_are_inverted_two_at_a_time(size):
+    lengths = np.random.default_rng(size).uniform(1.0, 9.0, size)
+    found = lengths.copy()
+    denoising_kernels.invert.py_func(found)
+    np.testing.assert_allclose(found, 1.0 / lengths, rtol=1e-15)
+
+
+def test_the_mean_image_is_that_of_the_late_steps():
+    _, y = noisy()
+    field, twin = (DualField(y / 9.0, True) for _ in range(2))
+    found, images = field.mean_image(125, y, 9.0), []
+    for taken in (105, 10, 10):  # a sixth of 125 is 20
+        twin.advance(taken)
+        images.append(np.empty_like(y))
+        denoising_kernels.primal_image(y, 9.0 * twin.p, images[-1])
+    np.testing.assert_allclose(found, np.mean(images, axis=0), rtol=1e-12)
 
 
 def test_the_chosen_weight_is_near_the_best_one():

@@ -234,10 +234,12 @@ class Wiener(RestorationMethod):
         power = np.abs(spectrum.values) ** 2
         amplitude, exponent = self._spectrum(np.abs(coefficients) ** 2, power, rough, sigma)
         chosen = {"amplitude": amplitude, "exponent": exponent}
-        noise_to_signal = sigma**2 / amplitude * rough**exponent
-        noise_to_signal[0, 0] = 0.0
-        down = power + noise_to_signal
-        filtered = _divided(spectrum.values.conj() * coefficients, down)
+        down = np.power(rough, exponent, out=rough)  # in place from here on: a large image fills the memory
+        down *= sigma**2 / amplitude
+        down[0, 0] = 0.0
+        down += power
+        coefficients *= spectrum.values.conj()
+        filtered = _divided(coefficients, down)
         trace = Trace()
         trace.add(iteration=1, amplitude=amplitude, exponent=exponent)
         left = {name: value for name, value in chosen.items() if getattr(self, name) is None}

@@ -25,6 +25,18 @@ def extrapolated_row(data, p, old, i, above, q, x, momentum):
 
 
 @lean_in_any_order
+def invert(lengths):
+    """Replace numbers of at least 1 by one over them: two at a time, as a division takes as long as ten products."""
+    half = lengths.size // 2
+    one, left, right = lengths.dtype.type(1.0), lengths[:half], lengths[half : 2 * half]
+    for j in range(half):
+        both = one / (left[j] * right[j])
+        left[j], right[j] = both * right[j], both * left[j]
+    if lengths.size % 2:
+        lengths[2 * half] = one / lengths[2 * half]
+
+
+@lean_in_any_order
 def projected_row(out, i, q, x, below, step, isotropic, scale):
     """Write row i of the dual field: q + step D x, brought back into the unit ball."""
     n = x.size
@@ -40,12 +52,9 @@ def projected_row(out, i, q, x, below, step, isotropic, scale):
             scale[j] = max(vertical[j] * vertical[j] + horizontal[j] * horizontal[j], one)
         for j in range(n):  # apart from the division: together they take half as long again
             scale[j] = np.sqrt(scale[j])
+        invert(scale)
         for j in range(n):
-            scale[j] = one / scale[j]
-        for j in range(n):
-            p0[j] = vertical[j] * scale[j]
-        for j in range(n):
-            p1[j] = horizontal[j] * scale[j]
+            p0[j], p1[j] = vertical[j] * scale[j], horizontal[j] * scale[j]
     else:
         for j in range(n):
             p0[j] = min(max(vertical[j], -one), one)
@@ -128,17 +137,54 @@ def joined(parent, i, j):
         parent[a] = b
 
 
+@lean
+def flat_means(parent, total, count, x):
+    """Replace the pixels ``x`` by their mean over each region. O(n)."""
+    total[:], count[:] = 0.0, 0
+    for i in range(x.size):
+        root = parent[parent[i]]  # a pixel comes after what represents it, whose own entry is final
+        parent[i] = root
+        total[root] += x[i]
+        count[root] += 1
+    for i in range(x.size):
+        x[i] = total[parent[i]] / count[parent[i]]
+
+
+@lean
+def join_against(dual, least, isotropic, x, parent):
+    """Make one region of pixels between which the image falls where the dual field rises, or across it. O(n)."""
+    _, n_rows, n = dual.shape
+    for i in range(n_rows):
+        for j in range(n):
+            here = i * n + j
+            down = x[here + n] - x[here] if i + 1 < n_rows else 0.0
+            right = x[here + 1] - x[here] if j + 1 < n else 0.0
+            if down == 0.0 and right == 0.0:
+                continue
+            along_down, along_right = dual[0, i, j] * down, dual[1, i, j] * right
+            if isotropic:
+                along = max(along_down + along_right, 0.0)
+                join_down = join_right = along * along < least * least * (down * down + right * right)
+            else:
+                join_down, join_right = along_down < least * abs(down), along_right < least * abs(right)
+            if join_down and i + 1 < n_rows:
+                joined(parent, here, here + n)
+            if join_right and j + 1 < n:
+                joined(parent, here, here + 1)
+
+
 @kept
-def flattened(dual, limit, isotropic, x, parent, total, count):
+def flattened(dual, limit, least, isotropic, x, parent, total, count):
     """Replace the pixels ``x`` by their mean over each region inside which the dual field is shorter than ``limit``.
 
     Where the dual field is strictly inside its ball, the minimizer has no difference: pixels on both sides are of one
     region. Without this the gap would fall with the error of ``x``, with it it falls with the square of the error.
-    O(n) but for the inverse of Ackermann's function.
+    Then regions are joined between which the image rises by less than ``least`` along the field. O(n) but for the
+    inverse of Ackermann's function.
     """
     _, n_rows, n = dual.shape
     for i in range(n_rows * n):
-        parent[i], total[i], count[i] = i, 0.0, 0
+        parent[i] = i
     for i in range(n_rows):
         for j in range(n):
             a, b = dual[0, i, j], dual[1, i, j]
@@ -150,13 +196,9 @@ def flattened(dual, limit, isotropic, x, parent, total, count):
                 joined(parent, i * n + j, (i + 1) * n + j)
             if right and j + 1 < n:
                 joined(parent, i * n + j, i * n + j + 1)
-    for i in range(n_rows * n):
-        parent[i] = parent[parent[i]]  # a pixel comes after what represents it, whose own entry is final
-        total[parent[i]] += x[i]
-        count[parent[i]] += 1
-    for i in range(n_rows * n):
-        if count[parent[i]] > 1:
-            x[i] = total[parent[i]] / count[parent[i]]
+    flat_means(parent, total, count, x)
+    join_against(dual, least, isotropic, x, parent)
+    flat_means(parent, total, count, x)
 
 
 @lean
@@ -176,6 +218,19 @@ def primal_image(y, p, x):
     for i in range(y.shape[0]):
         for j in range(y.shape[1]):
             x[i, j] = dual_pixel(y, p, i, j)
+
+
+@kept(_nrt=False)
+def add_image(y, p, weight, share, first, last, total):
+    """Add ``share`` of rows ``first`` to ``last`` of y - weight D'p to ``total``, in float64. O(n)."""
+    for i in range(first, last):
+        for j in range(y.shape[1]):
+            inward = np.float64(p[0, i, j]) + p[1, i, j]
+            if i > 0:
+                inward -= p[0, i - 1, j]
+            if j > 0:
+                inward -= p[1, i, j - 1]
+            total[i, j] += share * (y[i, j] + weight * inward)
 
 
 @kept

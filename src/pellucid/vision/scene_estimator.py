@@ -21,6 +21,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.training.recipe import Patience, TrainingRecipe, recipe_of
+from pellucid.optimize.schedules import CosineDecay
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.training_data import digest, fingerprint
 
@@ -123,7 +124,24 @@ class SceneEstimator(BaseEstimator):
                 raise kind.complaint(name, value)
 
     def _started(self, module: nn.Module) -> nn.Module:
-        """Return the module with the weights to start from, where the user gave some."""
+        """Return the module with the weights to start from."""
+        if self.initial_weights is None:
+            return module
+        from pellucid.vision.models.efficientnet import EfficientTrunk, imagenet_weights
+        from pellucid.vision.transfer import load_weights
+
+        given = str(self.initial_weights)
+        if given != "imagenet" and not given.endswith(".pth"):
+            return load_weights(module, given)
+        trunks = [name for name, part in module.named_modules() if isinstance(part, EfficientTrunk)]
+        if not trunks:
+            raise ValueError(
+                f"initial_weights must be a file with weights of {type(module).__name__}, got {given!r}. "
+                "Weights of ImageNet are for networks on EfficientNet-Lite0."
+            )
+        found = imagenet_weights(None if given == "imagenet" else given, head=False)
+        trunk = module.get_submodule(trunks[0])
+        load_weights(trunk, {name: weight for name, weight in found.items() if name in trunk.state_dict()})
         return module
 
     def _hold_out(self, n_scenes: int, random: np.random.RandomState) -> tuple[Array, Array]:
@@ -153,7 +171,10 @@ class SceneEstimator(BaseEstimator):
 
     def _recipe(self, seed: int) -> TrainingRecipe:
         """Return how to train, as the parameters say."""
-        return recipe_of(self, seed)
+        recipe = recipe_of(self, seed)
+        if callable(self.learning_rate) or self.schedule == "constant":
+            return recipe
+        return replace(recipe, learning_rate=CosineDecay(float(self.learning_rate), length=self.epochs))
 
     def _advice(self) -> str:
         """Return what to do where a loss is no number."""

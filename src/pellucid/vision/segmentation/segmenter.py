@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Text, Whole
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Text, Whole
 from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, NUMBER
 from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.given_module import architecture_of, is_module
 from pellucid.neural_network.network_kinds import ARCHITECTURE
-from pellucid.neural_network.training.recipe import TrainingRecipe, recipe_of
-from pellucid.optimize.schedules import CosineDecay
 from pellucid.vision.scene_estimator import SceneEstimator
 from pellucid.vision.scene_images import checked_images
 from pellucid.vision.scene_kinds import TRAINING, scene_schema
@@ -35,10 +31,8 @@ KINDS: dict[str, Kind] = {
     | ARCHITECTURE
     | Live("a module of torch, or a function that makes one", lambda value: is_module(value) or callable(value)),
     **TRAINING,
-    "schedule": OneOf(("cosine", "constant")),
     "ignore_label": Nothing() | NUMBER | Text(),
     "class_weight": CLASS_WEIGHT,
-    "initial_weights": Nothing() | Text() | Live("a path", lambda value: isinstance(value, Path)),
     "tile": Nothing() | Whole(low=1),
     "overlap": Whole(low=0),
 }
@@ -255,32 +249,6 @@ class Segmenter(SceneEstimator):
             network = UNet(None, None, "same", width=32, batch_normalization=True)
         height, width, channels = scenes.images[0].shape
         return architecture_of(network, (channels, height, width), len(labels["classes_"]))
-
-    def _started(self, module: nn.Module) -> nn.Module:
-        """Return the module with the weights to start from."""
-        if self.initial_weights is None:
-            return module
-        from pellucid.vision.models.efficientnet import EfficientTrunk, imagenet_weights
-        from pellucid.vision.transfer import load_weights
-
-        given = str(self.initial_weights)
-        if given != "imagenet" and not given.endswith(".pth"):
-            return load_weights(module, given)
-        trunks = [name for name, part in module.named_modules() if type(part) is EfficientTrunk]
-        if not trunks:
-            raise ValueError(
-                f"initial_weights must be a file with weights of {type(module).__name__}, got {given!r}. "
-                "Weights of ImageNet are for networks on EfficientNet-Lite0."
-            )
-        found = imagenet_weights(None if given == "imagenet" else given, head=False)
-        load_weights(module.get_submodule(trunks[0]), found)
-        return module
-
-    def _recipe(self, seed: int) -> TrainingRecipe:
-        recipe = recipe_of(self, seed)
-        if callable(self.learning_rate) or self.schedule == "constant":
-            return recipe
-        return replace(recipe, learning_rate=CosineDecay(float(self.learning_rate), length=self.epochs))
 
     def _rows(self, scenes: LabeledImages, module: nn.Module) -> PixelRows:
         import torch

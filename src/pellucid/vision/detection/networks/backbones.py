@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.functional import max_pool2d, relu
+from torch.nn.functional import relu
 
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import OneOf, OneOfWholes, Whole
 from pellucid.core.kinds.records import Configured, ConfiguredByName
+from pellucid.vision.models.efficientnet import BRIGHTNESS, EfficientNetLite0, EfficientTrunk
 from pellucid.vision.models.image_network import draw_he_weights
-from pellucid.vision.models.resnet import DEPTHS, BasicBlock, ResidualNetwork, ResNet, residual_stage
+from pellucid.vision.models.resnet import DEPTHS, BasicBlock, ResidualTrunk, ResNet, residual_stage
 
 NORMALIZATIONS = ("batch", "group", "frozen")
 GROUP = 8
@@ -43,18 +43,18 @@ class FrozenNormalization(nn.Module):
         return maps * scale[:, None, None] + shift[:, None, None]
 
 
-def normalization(kind: str, maps: int) -> nn.Module:
+def normalization(kind: str, maps: int, tiny: float = 1e-5) -> nn.Module:
     """Return a layer of this kind; of few images in a batch, groups of maps tell more than the batch does."""
     if kind == "batch":
-        return nn.BatchNorm2d(maps)
-    return FrozenNormalization(maps) if kind == "frozen" else nn.GroupNorm(max(1, maps // GROUP), maps)
+        return nn.BatchNorm2d(maps, eps=tiny)
+    return FrozenNormalization(maps, tiny) if kind == "frozen" else nn.GroupNorm(max(1, maps // GROUP), maps)
 
 
 def use_normalization(module: nn.Module, kind: str) -> None:
     """Put layers of a kind in the place of all batch normalizations of a module."""
     for name, layer in list(module.named_modules()):
         if isinstance(layer, nn.BatchNorm2d) and kind != "batch":
-            module.set_submodule(name, normalization(kind, layer.num_features))
+            module.set_submodule(name, normalization(kind, layer.num_features, layer.eps))
 
 
 @dataclass(frozen=True)
@@ -77,30 +77,46 @@ class ResNetBody(Configured):
 
     def build(self, channels: int) -> nn.Module:
         """Return the module: images -> four maps."""
-        module = ResNetMaps(ResNet(self.depth, channels=channels))
+        module = ResNetMaps(ResNet(self.depth, channels=channels), self.depth, channels)
         use_normalization(module, self.normalization)
         return module
 
 
-class ResNetMaps(ResidualNetwork):
+class ResNetMaps(ResidualTrunk):
     """Every stage's maps, and no scores."""
 
-    stage_parts = MappingProxyType(
-        {name: parts for name, parts in ResidualNetwork.stage_parts.items() if name != "head"}
-    )
-
-    def __init__(self, architecture: ResNet) -> None:
-        super().__init__(architecture)
-        del self.fc
-
-    def forward(self, images: Tensor) -> list[Tensor]:  # type: ignore[override]  # maps, not scores
+    def forward(self, images: Tensor) -> list[Tensor]:
         """Return maps at strides 4, 8, 16 and 32."""
-        maps = max_pool2d(relu(self.bn1(self.conv1(images))), 3, stride=2, padding=1)
-        found = []
-        for name in ("layer1", "layer2", "layer3", "layer4"):
-            maps = self.get_submodule(name)(maps)
-            found.append(maps)
-        return found
+        return self.features(images)
+
+
+@dataclass(frozen=True)
+class EfficientNetBody(Configured):
+    """EfficientNet-Lite0 without its head; ``Detector(initial_weights="imagenet")`` takes the package's weights."""
+
+    normalization: str = "batch"
+
+    settings: ClassVar = {"normalization": OneOf(("batch", "frozen"))}
+    brightness: ClassVar = (BRIGHTNESS[0] / 255.0, BRIGHTNESS[1] / 255.0)
+
+    @property
+    def maps(self) -> tuple[int, ...]:
+        """How many maps come out at strides 4, 8, 16 and 32."""
+        return EfficientTrunk.widths
+
+    def build(self, channels: int) -> nn.Module:
+        """Return the module: images -> four maps."""
+        module = EfficientMaps(EfficientNetLite0(channels=channels), channels)
+        use_normalization(module, self.normalization)
+        return module
+
+
+class EfficientMaps(EfficientTrunk):
+    """Maps of four stages, and no scores."""
+
+    def forward(self, images: Tensor) -> list[Tensor]:
+        """Return maps at strides 4, 8, 16 and 32."""
+        return self.features(images)
 
 
 @dataclass(frozen=True)
@@ -159,7 +175,7 @@ class SmallMaps(nn.Module):
 BODIES = ConfiguredByName(
     "body",
     {
-        "EfficientNetBody": "pellucid.vision.detection.networks.efficientnet_body",
+        "EfficientNetBody": __name__,
         "ResNetBody": __name__,
         "SmallBody": __name__,
     },
@@ -182,7 +198,7 @@ class FeaturePyramid(Configured):
         What coarser levels are added: none, one by leaving out pixels (Faster R-CNN), two by convolutions (RetinaNet).
     """
 
-    body: ResNetBody | SmallBody = ResNetBody()
+    body: ResNetBody | SmallBody | EfficientNetBody = ResNetBody()
     maps: int = 256
     first: int = 0
     more: str = "pool"

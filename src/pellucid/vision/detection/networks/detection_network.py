@@ -136,7 +136,10 @@ class DetectionNetwork(nn.Module):
         return Sized(padded(resized), sizes, factors)
 
     def normalized(self, image: Tensor) -> Tensor:
-        """Return an image with channels of mean 0 and spread 1, as photographs have them."""
+        """Return an image with channels of mean 0 and spread 1, as photographs have them, or as its body is used to."""
+        body: Any = getattr(self.architecture, "body", None) or self.architecture.backbone.body
+        if hasattr(body, "brightness"):
+            return (image - body.brightness[0]) / body.brightness[1]  # type: ignore[no-any-return]
         mean, spread = (image.new_tensor(values if len(image) == 3 else values[:1]) for values in (MEAN, SPREAD))
         return (image - mean[:, None, None]) / spread[:, None, None]
 

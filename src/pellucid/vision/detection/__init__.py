@@ -6,9 +6,13 @@ from pellucid.core.public_names import name_finder
 
 __all__ = [
     "AnchorGrid",
+    "Annotations",
+    "AveragePrecision",
     "BoxCoding",
+    "Detections",
     "Matching",
     "Suppression",
+    "average_precision",
     "box_area",
     "box_iou",
     "clip_boxes",
@@ -22,6 +26,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.detection.annotations import Annotations, Detections
     from pellucid.vision.detection.boxes.anchors import AnchorGrid, default_boxes
     from pellucid.vision.detection.boxes.box_coding import BoxCoding
     from pellucid.vision.detection.boxes.box_geometry import (
@@ -35,5 +40,6 @@ if TYPE_CHECKING:
     )
     from pellucid.vision.detection.boxes.matching import Matching, match_anchors
     from pellucid.vision.detection.boxes.suppression import Suppression, suppress
+    from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
 
 __getattr__ = name_finder(__name__)

@@ -1,0 +1,1 @@
+"""Average precision: how well objects were found, by the rules of COCO and of VOC."""

@@ -72,6 +72,10 @@ class Trace:
         """Append one row; a column that a row lacks reads as nan there."""
         self._rows.append({"iteration": iteration, **more})
 
+    def annotate(self, **more: float) -> None:
+        """Write more columns into the last row."""
+        self._rows[-1].update(more)
+
     def keep(self, **state: Array | Sequence[Array]) -> None:
         """Keep copies of the arrays of this iteration, if inside ``pellucid.record()``; a list is stacked then."""
         if is_recording():

@@ -31,13 +31,21 @@ ARCHITECTURES = {
     "EfficientNetLite0": "pellucid.vision.models.efficientnet",
     "EfficientUNet": "pellucid.vision.models.efficient_unet",
     "FCN": "pellucid.vision.models.fcn",
+    "FastRCNN": "pellucid.vision.detection.networks.region_detectors",
+    "FasterRCNN": "pellucid.vision.detection.networks.region_detectors",
     "LeNet5": "pellucid.vision.models.lenet",
+    "Localizer": "pellucid.vision.detection.networks.localizer",
+    "MaskRCNN": "pellucid.vision.detection.networks.region_detectors",
+    "RCNN": "pellucid.vision.detection.networks.region_detectors",
     "ResNet": "pellucid.vision.models.resnet",
     "ResNetFCN": "pellucid.vision.models.resnet_fcn",
+    "RetinaNet": "pellucid.vision.detection.networks.retinanet",
     "SRCNNNetwork": "pellucid.vision.restoration.networks.srcnn_network",
+    "SSD": "pellucid.vision.detection.networks.ssd",
     "UNet": "pellucid.vision.models.unet",
     "VGG": "pellucid.vision.models.vgg",
     "WideResNet": "pellucid.vision.models.wide_resnet",
+    "YOLO": "pellucid.vision.detection.networks.yolo",
 }
 AUGMENTATIONS = {
     "Crop": "pellucid.vision.augmentation.augmentations",
@@ -61,7 +69,8 @@ class NetworkSchema(Schema):
 
     def describes(self, model: Any) -> bool:
         """Return whether the model is a network, whatever the class of its module."""
-        return isinstance(_architecture_and_module(model)[0], Architecture)
+        architecture, module = _architecture_and_module(model)
+        return isinstance(architecture, Architecture) and hasattr(module, "state_dict")
 
     def check_fitted(self, model: Any) -> None:
         """Take every network: one with random weights can be saved too."""

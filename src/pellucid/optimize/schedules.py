@@ -119,19 +119,28 @@ class CosineDecay:
     --------
     >>> [round(CosineDecay(1.0, final=0.0, length=4)(t), 3) for t in (0, 2, 4, 9)]
     [1.0, 0.5, 0.0, 0.0]
+
+    During a warm-up, the first iterations, it is multiplied by a factor that rises from 1/100 to 1: the first steps of
+    a network are taken before anything is known.
+
+    >>> [round(CosineDecay(1.0, length=100, warm_up=4)(t), 2) for t in (0, 2, 4, 50)]
+    [0.01, 0.5, 1.0, 0.5]
     """
 
     initial: float
     final: float = 0.0
     length: int = 100
+    warm_up: float = 0.0
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial)
-        check_nonnegative(final=self.final)
+        check_nonnegative(final=self.final, warm_up=self.warm_up)
         check_whole(length=self.length)
 
     def __call__(self, t: int) -> float:
         """Return the step size of iteration ``t``."""
+        if t < self.warm_up:
+            return self.initial * (0.01 + 0.99 * t / self.warm_up)
         done = min(t / self.length, 1.0)
         return self.final + (self.initial - self.final) * (1 + math.cos(math.pi * done)) / 2
 

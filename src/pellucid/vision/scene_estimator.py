@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 MOST_SCORED = 8
 """Training images on which the stored score is measured, always the same ones, evenly spaced."""
 
+WARM_UP = 0.05
+"""Share of the epochs, at most one of them, in which the learning rate rises."""
+
 SLACK = 1e-9
 """By how much a score may differ on another machine: predictions in float64 differ by rounding, scores count them."""
 
@@ -163,18 +166,24 @@ class SceneEstimator(BaseEstimator):
             self._rows(learned, module),
             self._loss,
             replace(self._recipe(seed), augmentation=()),  # images move together with what is seen in them
-            advice=self._advice(),
+            advice=self._advice,
             score=None if held_out is None else lambda network: self._score_with(network, held_out, labels),
             patience=patience,
+            watch=self._after_epoch,
             verbose=self.verbose,
         )
+
+    def _after_epoch(self, run: Training) -> bool:
+        """Return whether to stop."""
+        return False
 
     def _recipe(self, seed: int) -> TrainingRecipe:
         """Return how to train, as the parameters say."""
         recipe = recipe_of(self, seed)
         if callable(self.learning_rate) or self.schedule == "constant":
             return recipe
-        return replace(recipe, learning_rate=CosineDecay(float(self.learning_rate), length=self.epochs))
+        falling = CosineDecay(float(self.learning_rate), length=self.epochs, warm_up=min(1.0, WARM_UP * self.epochs))
+        return replace(recipe, learning_rate=falling)
 
     def _advice(self) -> str:
         """Return what to do where a loss is no number."""

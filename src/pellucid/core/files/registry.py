@@ -20,6 +20,7 @@ ADAPTERS = (
     "pellucid.core.files.schemas.text",
     "pellucid.core.files.schemas.transformers",
     "pellucid.neural_network.network_kinds",
+    "pellucid.vision.detection.detector",
     "pellucid.vision.segmentation.segmenter",
 )
 """Modules with schemas of what has no method card: transformers that our own pipelines use, and networks."""

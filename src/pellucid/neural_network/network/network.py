@@ -193,7 +193,7 @@ class NetworkEstimator(CertifiedEstimator):
             rows,
             loss,
             recipe,
-            advice="Lower learning_rate, or scale X.",
+            advice=lambda: "Lower learning_rate, or scale X.",
             score=score if held_out else None,
             patience=Patience(self.tol, float("inf") if self.patience is None else self.patience),
             watch=watch,

@@ -30,7 +30,7 @@ def run_shown(
     loss: BatchLoss,
     recipe: TrainingRecipe,
     *,
-    advice: str,
+    advice: Callable[[], str],
     score: Callable[[nn.Module], float] | None = None,
     patience: Patience | None = None,
     watch: Watch = ignore,
@@ -55,7 +55,7 @@ def run_shown(
         )
     if run.stopped.startswith(DIVERGED):
         if run.epochs == (start.epochs if start else 0):
-            raise ValueError(f"{run.stopped} {advice}")
-        warn_user(f"{run.stopped} The weights of the last good epoch are kept. {advice}", ConvergenceWarning)
+            raise ValueError(f"{run.stopped} {advice()}")
+        warn_user(f"{run.stopped} The weights of the last good epoch are kept. {advice()}", ConvergenceWarning)
     run.module.eval()
     return run

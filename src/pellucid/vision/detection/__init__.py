@@ -2,25 +2,62 @@
 
 from typing import TYPE_CHECKING
 
-from pellucid.core.public_names import name_finder
+from pellucid.core.public_names import name_finder, names_without
+
+ON_TORCH = (
+    "FasterRCNN",
+    "FastRCNN",
+    "FeaturePyramid",
+    "EfficientNetBody",
+    "Localizer",
+    "MaskRCNN",
+    "RCNN",
+    "ResNetBody",
+    "RetinaNet",
+    "SSD",
+    "SmallBody",
+    "VGGScales",
+    "YOLO",
+    "focal_loss",
+    "roi_align",
+    "roi_pool",
+)
+"""Names that need PyTorch."""
 
 __all__ = [
+    "RCNN",
+    "SSD",
+    "YOLO",
     "AnchorGrid",
     "Annotations",
     "AveragePrecision",
     "BoxCoding",
     "Detections",
+    "Detector",
+    "EfficientNetBody",
+    "FastRCNN",
+    "FasterRCNN",
+    "FeaturePyramid",
+    "Localizer",
+    "MaskRCNN",
     "Matching",
+    "ResNetBody",
+    "RetinaNet",
+    "SmallBody",
     "Suppression",
+    "VGGScales",
     "average_precision",
     "box_area",
     "box_iou",
     "clip_boxes",
     "default_boxes",
+    "focal_loss",
     "from_corners",
     "generalized_iou",
     "match_anchors",
     "paired_giou",
+    "roi_align",
+    "roi_pool",
     "suppress",
     "to_corners",
 ]
@@ -40,6 +77,16 @@ if TYPE_CHECKING:
     )
     from pellucid.vision.detection.boxes.matching import Matching, match_anchors
     from pellucid.vision.detection.boxes.suppression import Suppression, suppress
+    from pellucid.vision.detection.detector import Detector
+    from pellucid.vision.detection.networks.backbones import EfficientNetBody, FeaturePyramid, ResNetBody, SmallBody
+    from pellucid.vision.detection.networks.detection_losses import focal_loss
+    from pellucid.vision.detection.networks.localizer import Localizer
+    from pellucid.vision.detection.networks.region_detectors import RCNN, FasterRCNN, FastRCNN, MaskRCNN
+    from pellucid.vision.detection.networks.region_pooling import roi_align, roi_pool
+    from pellucid.vision.detection.networks.retinanet import RetinaNet
+    from pellucid.vision.detection.networks.ssd import SSD, VGGScales
+    from pellucid.vision.detection.networks.yolo import YOLO
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
 
 __getattr__ = name_finder(__name__)
+__all__ = names_without("torch", __all__, ON_TORCH)

@@ -43,6 +43,8 @@ PROVERS = {
     "pellucid.optimize.constrained.": "pellucid.optimize.constrained:kkt_certificate",
     "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
     "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",
+    "pellucid.vision.detection.boxes.": "pellucid.vision.detection.boxes.verifying:verify_boxes",
+    "pellucid.vision.detection.scoring.": "pellucid.vision.detection.boxes.verifying:verify_boxes",
 }
 """Where something that is no estimator is defined -> the function that proves what is said of it."""
 

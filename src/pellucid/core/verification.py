@@ -46,6 +46,8 @@ PROVERS = {
     "pellucid.vision.segmentation.segmenter": "pellucid.vision.scene_estimator:verify_scenes",
     "pellucid.vision.segmentation.scoring": "pellucid.proofs.vision.segmentation:prove_score",
     "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",
+    "pellucid.vision.detection.boxes.": "pellucid.vision.detection.boxes.verifying:verify_boxes",
+    "pellucid.vision.detection.scoring.": "pellucid.vision.detection.boxes.verifying:verify_boxes",
 }
 """Where something that is no estimator is defined -> the function that proves what is said of it."""
 

@@ -271,7 +271,7 @@ def verify_scenes(model: SceneEstimator, images: Any, truth: Any, *, sample_weig
 
 def images_to(image: Array, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return an image (height, width, channels) as a tensor (channels, height, width) with white at 1."""
-    import torch
+    from pellucid.neural_network.training.device_rows import tensor_of
 
-    tensor = torch.from_numpy(image).to(device).permute(2, 0, 1)
+    tensor = tensor_of(image).to(device).permute(2, 0, 1)
     return tensor.to(dtype) / 255.0 if image.dtype == np.uint8 else tensor.to(dtype)

@@ -185,7 +185,7 @@ def test_tiles_that_overlap_agree_with_the_whole_where_the_network_sees_little()
 
 def test_large_images_are_predicted_in_tiles(fitted):
     model, _, _ = fitted
-    images, maps = scenes(1, seed=3, size=(70, 90))
+    images, _ = scenes(1, seed=3, size=(70, 90))
     whole = model.predict(images)[0]
     model.set_params(tile=32, overlap=16)
     try:

@@ -12,10 +12,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 
 from pellucid.core.types import Array
+from pellucid.neural_network.training.device_rows import tensor_of
+from pellucid.vision.models.resnet_fcn import ResidualPixelNetwork
 from pellucid.vision.scene_augmentation import Scene, SceneChange, change_scene
 from pellucid.vision.scene_estimator import images_to
 from pellucid.vision.segmentation.label_maps import IGNORED
-from pellucid.vision.segmentation.pixel_scores import padded, pixel_scores
+from pellucid.vision.segmentation.pixel_scores import pixel_scores
 
 SECOND_HEAD = 0.5
 """How much the loss of an auxiliary head counts, as torchvision trains."""
@@ -72,8 +74,8 @@ class PixelRows:
         device = like.device
         self.changes, self.dtype = changes, like.dtype
         self.layout = torch.channels_last if channels_last else torch.contiguous_format
-        self.images = [torch.from_numpy(image).to(device).permute(2, 0, 1) for image in labeled.images]
-        self.codes = [torch.from_numpy(codes).to(device) for codes in labeled.codes]
+        self.images = [tensor_of(image).to(device).permute(2, 0, 1) for image in labeled.images]
+        self.codes = [tensor_of(codes).to(device) for codes in labeled.codes]
         self.weight = None if labeled.weight is None else torch.from_numpy(labeled.weight).to(device, self.dtype)
         self.class_weight = torch.from_numpy(class_weight).to(device, self.dtype)
 
@@ -102,11 +104,10 @@ def _filled(maps: Tensor | None, height: int, width: int, fill: float) -> Tensor
 
 def pixel_loss(module: nn.Module, batch: PixelBatch) -> Tensor:
     """Return the cross entropy, a mean over the pixels that count, by the weights of their classes and images."""
-    if module.training and hasattr(module, "both_scores"):
-        height, width = batch.inputs.shape[-2:]
-        first, second = module.both_scores(padded(batch.inputs, module.size_multiple))
-        loss = _weighted(first[..., :height, :width], batch)
-        return loss if second is None else loss + SECOND_HEAD * _weighted(second[..., :height, :width], batch)
+    if module.training and isinstance(module, ResidualPixelNetwork):
+        first, second = module.both_scores(batch.inputs)
+        loss = _weighted(first, batch)
+        return loss if second is None else loss + SECOND_HEAD * _weighted(second, batch)
     return _weighted(pixel_scores(module, batch.inputs), batch)
 
 

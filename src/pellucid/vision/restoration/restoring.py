@@ -228,19 +228,17 @@ def verify_restoration(found: Restoration, image: Data, *, random_state: RandomS
 
 def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     """Return what was measured as planes; missing pixels read 0, whatever stood there."""
-    y = as_planes(image, color)
-    operator.restored_shape((y.shape[1], y.shape[2]))
+    pixels = np.asarray(image)
+    operator.restored_shape((pixels.shape[0], pixels.shape[1]))
     if isinstance(operator, Mask):
-        y = np.where(operator.missing, 0.0, as_planes(np.where(np.isfinite(image), image, 0.0), color))
-        known = np.asarray(image)[~operator.missing]
-    else:
-        known = np.asarray(image)
-    if not np.isfinite(known).all():
+        missing = operator.missing.reshape(*operator.missing.shape, *[1] * (pixels.ndim - 2))
+        pixels = np.where(missing, pixels.dtype.type(0), pixels)
+    if not np.isfinite(pixels).all():
         raise ValueError(
-            f"image must hold finite numbers, got {np.count_nonzero(~np.isfinite(known))} that are not. "
+            f"image must hold finite numbers, got {np.count_nonzero(~np.isfinite(pixels))} that are not. "
             "Say that these pixels are missing: inpaint(image, ~np.isfinite(image))."
         )
-    return y
+    return as_planes(pixels, color)
 
 
 def noise_of(image: Data, operator: Operator) -> float:

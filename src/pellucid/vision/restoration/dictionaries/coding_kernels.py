@@ -179,6 +179,84 @@ def add_patches(patches, n_columns, height, width, total):
                 total[top + a, left + b] += patches[s, a * width + b]
 
 
+@lean_in_any_order
+def pack_seen(patch, mask, atoms, packed, shown):
+    """Write what was seen of a patch, twice, and of each atom, made of length 1; return how many pixels were seen.
+
+    The length that an atom had there stands behind its last pixel. O(K n).
+    """
+    n_atoms, n = atoms.shape
+    n_seen = 0
+    for j in range(n):
+        if mask[j]:
+            shown[0, n_seen], shown[1, n_seen] = patch[j], patch[j]
+            n_seen += 1
+    for a in range(n_atoms):
+        place, square = 0, 0.0
+        for j in range(n):
+            if mask[j]:
+                packed[a, place] = atoms[a, j]
+                square += atoms[a, j] * atoms[a, j]
+                place += 1
+        packed[a, n] = np.sqrt(square)
+        if square > DEPENDENT:
+            for j in range(n_seen):
+                packed[a, j] /= packed[a, n]
+    return n_seen
+
+
+@lean_in_any_order
+def extend_factor(packed, n_seen, taken, k, best, factor):
+    """Write row k of the Cholesky factor of the atoms taken and ``best``; return whether that one is independent."""
+    outside = 1.0
+    for i in range(k):
+        w = 0.0
+        for j in range(n_seen):
+            w += packed[best, j] * packed[taken[i], j]
+        for j in range(i):
+            w -= factor[i, j] * factor[k, j]
+        factor[k, i] = w / factor[i, i]
+        outside -= factor[k, i] * factor[k, i]
+    if outside <= DEPENDENT:
+        return False
+    factor[k, k] = np.sqrt(outside)
+    return True
+
+
+@lean_in_any_order
+def fit_seen(packed, n_seen, taken, k, factor, gamma, shown):
+    """Write the best code with k atoms, and the residual into ``shown[1]``; return the residual's square. O(k n)."""
+    for i in range(k):
+        total = 0.0
+        for j in range(n_seen):
+            total += packed[taken[i], j] * shown[0, j]
+        gamma[i] = total
+    solve_factored(factor, k, gamma)
+    for j in range(n_seen):
+        shown[1, j] = shown[0, j]
+    for i in range(k):
+        for j in range(n_seen):
+            shown[1, j] -= gamma[i] * packed[taken[i], j]
+    square = 0.0
+    for j in range(n_seen):
+        square += shown[1, j] * shown[1, j]
+    return square
+
+
+@lean_in_any_order
+def most_alike(packed, n_seen, n, residual):
+    """Return the atom, but for the constant one, with the largest product with the residual; -1 if all are 0."""
+    largest, best = 0.0, -1
+    for a in range(packed.shape[0] - 1):
+        if packed[a, n] * packed[a, n] > DEPENDENT:
+            along = 0.0
+            for j in range(n_seen):
+                along += packed[a, j] * residual[j]
+            if abs(along) > largest:
+                largest, best = abs(along), a
+    return best
+
+
 @kept(_nrt=False, fastmath=ANY_ORDER)
 def fill_block(patches, seen, atoms, noise, counts, chosen, values, factor, packed, shown):
     """Write the code of each patch that fits its seen pixels, found by orthogonal matching pursuit on them.
@@ -190,67 +268,15 @@ def fill_block(patches, seen, atoms, noise, counts, chosen, values, factor, pack
     """
     n_atoms, n = atoms.shape
     for s in range(patches.shape[0]):
-        patch, mask, taken, gamma = patches[s], seen[s], chosen[s], values[s]
-        n_seen = 0
-        for j in range(n):
-            if mask[j]:
-                shown[0, n_seen], shown[1, n_seen] = patch[j], patch[j]
-                n_seen += 1
-        if n_seen == 0:
-            counts[s] = 0
-            continue
-        for a in range(n_atoms):
-            place, square = 0, 0.0
-            for j in range(n):
-                if mask[j]:
-                    packed[a, place] = atoms[a, j]
-                    square += atoms[a, j] * atoms[a, j]
-                    place += 1
-            packed[a, n] = np.sqrt(square)
-            if square > DEPENDENT:
-                for j in range(n_seen):
-                    packed[a, j] /= packed[a, n]
-        k, most, best = 0, min(max(1, n_seen // 2), taken.size - 1) + 1, n_atoms - 1
-        while True:
-            outside = 1.0
-            for i in range(k):
-                w = 0.0
-                for j in range(n_seen):
-                    w += packed[best, j] * packed[taken[i], j]
-                for j in range(i):
-                    w -= factor[i, j] * factor[k, j]
-                factor[k, i] = w / factor[i, i]
-                outside -= factor[k, i] * factor[k, i]
-            if outside <= DEPENDENT:
-                break
-            factor[k, k], taken[k] = np.sqrt(outside), best
+        taken, gamma = chosen[s], values[s]
+        n_seen = pack_seen(patches[s], seen[s], atoms, packed, shown)
+        most = min(max(1, n_seen // 2), taken.size - 1) + 1 if n_seen else 0
+        k, best = 0, n_atoms - 1
+        while k < most and best >= 0 and extend_factor(packed, n_seen, taken, k, best, factor):
+            taken[k] = best
             k += 1
-            for i in range(k):
-                total = 0.0
-                for j in range(n_seen):
-                    total += packed[taken[i], j] * shown[0, j]
-                gamma[i] = total
-            solve_factored(factor, k, gamma)
-            square = 0.0
-            for j in range(n_seen):
-                shown[1, j] = shown[0, j]
-            for i in range(k):
-                for j in range(n_seen):
-                    shown[1, j] -= gamma[i] * packed[taken[i], j]
-            for j in range(n_seen):
-                square += shown[1, j] * shown[1, j]
-            if k >= most or square <= n_seen * noise * noise:
-                break
-            largest = 0.0
-            for a in range(n_atoms - 1):
-                if packed[a, n] * packed[a, n] > DEPENDENT:
-                    along = 0.0
-                    for j in range(n_seen):
-                        along += packed[a, j] * shown[1, j]
-                    if abs(along) > largest:
-                        largest, best = abs(along), a
-            if largest == 0.0:
-                break
+            square = fit_seen(packed, n_seen, taken, k, factor, gamma, shown)
+            best = most_alike(packed, n_seen, n, shown[1]) if k < most and square > n_seen * noise * noise else -1
         for i in range(k):  # from atoms of length 1 at seen pixels to those of length 1
             gamma[i] /= packed[taken[i], n]
         counts[s] = k

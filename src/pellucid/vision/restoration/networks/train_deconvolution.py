@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from pellucid.neural_network.training.devices import device_named
 from pellucid.vision.restoration.networks.deconvolution_network import (
     DeconvolutionArchitecture,
     disk_kernel,
@@ -19,8 +18,8 @@ from pellucid.vision.restoration.networks.network_runs import deblur
 from pellucid.vision.restoration.networks.tables import Restore, deblurring_row
 from pellucid.vision.restoration.networks.training_patches import patches_of, read_images
 from pellucid.vision.restoration.networks.training_run import (
-    Schedule,
     arguments_of,
+    opening,
     record_of,
     run_from,
     write_weights,
@@ -32,12 +31,9 @@ KERNELS = {"disk": disk_kernel(5.0), "gaussian": gaussian_kernel(2.0, 17)}
 
 def main(words: Sequence[str] | None = None) -> None:
     """Train on blurred patches with noise of a random level each, from the inverse of the blur on."""
-    arguments = _options().parse_args(words)
-    device = device_named(arguments.device)
-    torch.manual_seed(arguments.seed)
+    arguments, device, schedule = opening(_options(), words, "tf32")
     blur = Blur(KERNELS[arguments.kernel], "reflect")
     network = DeconvolutionArchitecture(kernel_size=len(blur.kernel))
-    schedule = Schedule(arguments.minutes, arguments.steps, arguments.rate, arguments.seed, precision="tf32")
     patches = patches_of(read_images(arguments.images), device, network.reach, blur.apply, step=1)
     most = arguments.most_noise / 255.0
 
@@ -65,12 +61,9 @@ def _restorer(module: nn.Module, blur: Blur) -> Restore:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = arguments_of("Train the networks that undo one blur.", minutes=2.0)
+    parser = arguments_of("Train the networks that undo one blur.", minutes=2.0, batch=32, patch=96, rate=5e-4)
     parser.add_argument("--kernel", choices=tuple(KERNELS), default="disk")
     parser.add_argument("--most-noise", type=float, default=5.0, help="largest sigma, of 255 gray levels")
-    parser.add_argument("--batch", type=int, default=32)
-    parser.add_argument("--patch", type=int, default=96)
-    parser.add_argument("--rate", type=float, default=5e-4)
     return parser
 
 

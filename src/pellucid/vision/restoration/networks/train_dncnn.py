@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from pellucid.neural_network.training.devices import device_named
 from pellucid.vision.restoration.networks.dncnn_network import DnCNNNetwork, fused
 from pellucid.vision.restoration.networks.network_runs import denoise
 from pellucid.vision.restoration.networks.tables import denoising_table
 from pellucid.vision.restoration.networks.training_patches import patches_of, read_images
 from pellucid.vision.restoration.networks.training_run import (
-    Schedule,
     arguments_of,
+    opening,
     record_of,
     run_from,
     write_weights,
@@ -24,11 +23,8 @@ from pellucid.vision.restoration.networks.training_run import (
 
 def main(words: Sequence[str] | None = None) -> None:
     """Train on patches with noise of a random level each, and write the network without its normalizations."""
-    arguments = _options().parse_args(words)
-    device = device_named(arguments.device)
-    torch.manual_seed(arguments.seed)
+    arguments, device, schedule = opening(_options(), words)
     network = DnCNNNetwork(arguments.depth, arguments.width, bias=not arguments.bias_free, normalized=True)
-    schedule = Schedule(arguments.minutes, arguments.steps, arguments.rate, arguments.seed)
     patches = patches_of(read_images(arguments.images), device, context=0, step=1)
     most = arguments.most_noise / 255.0
 
@@ -49,14 +45,11 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = arguments_of("Train a denoising network.", minutes=9.0)
+    parser = arguments_of("Train a denoising network.", minutes=9.0, batch=128, patch=64, rate=1e-3)
     parser.add_argument("--bias-free", action="store_true", help="add nothing after any convolution")
     parser.add_argument("--most-noise", type=float, default=55.0, help="largest sigma, of 255 gray levels")
     parser.add_argument("--depth", type=int, default=20)
     parser.add_argument("--width", type=int, default=64)
-    parser.add_argument("--batch", type=int, default=128)
-    parser.add_argument("--patch", type=int, default=64)
-    parser.add_argument("--rate", type=float, default=1e-3)
     return parser
 
 

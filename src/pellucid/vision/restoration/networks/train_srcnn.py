@@ -9,14 +9,13 @@ import torch
 from torch import Tensor
 
 from pellucid.core.types import Array
-from pellucid.neural_network.training.devices import device_named
 from pellucid.vision.restoration.networks.network_runs import enlarge
 from pellucid.vision.restoration.networks.srcnn_network import SRCNNNetwork
 from pellucid.vision.restoration.networks.tables import enlarging_row
 from pellucid.vision.restoration.networks.training_patches import patches_of, read_images
 from pellucid.vision.restoration.networks.training_run import (
-    Schedule,
     arguments_of,
+    opening,
     record_of,
     run_from,
     write_weights,
@@ -26,12 +25,9 @@ from pellucid.vision.restoration.operators import Downscale, bicubic_resize
 
 def main(words: Sequence[str] | None = None) -> None:
     """Train on patches of images that were reduced and enlarged again, each beside the image itself."""
-    arguments = _options().parse_args(words)
-    device = device_named(arguments.device)
-    torch.manual_seed(arguments.seed)
+    arguments, device, schedule = opening(_options(), words, "tf32")
     scale = arguments.scale
     network = SRCNNNetwork(scale=scale)
-    schedule = Schedule(arguments.minutes, arguments.steps, arguments.rate, arguments.seed, precision="tf32")
 
     def enlarged_again(clean: Array) -> Array:
         return bicubic_resize(Downscale(scale).apply(clean), scale)
@@ -53,11 +49,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = arguments_of("Train a super-resolution network.", minutes=2.5)
+    parser = arguments_of("Train a super-resolution network.", minutes=2.5, batch=64, patch=48, rate=1e-3)
     parser.add_argument("--scale", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--patch", type=int, default=48)
-    parser.add_argument("--rate", type=float, default=1e-3)
     return parser
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,8 +176,8 @@ def run_from(arguments: argparse.Namespace, module: nn.Module, draw: Draw, sched
     return run
 
 
-def arguments_of(description: str, minutes: float) -> argparse.ArgumentParser:
-    """Return the options that all training scripts share."""
+def arguments_of(description: str, *, minutes: float, batch: int, patch: int, rate: float) -> argparse.ArgumentParser:
+    """Return the options that all training scripts share, with what each takes unless told."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--images", type=Path, required=True, help="folder of training images of one size")
     parser.add_argument("--out", type=Path, required=True, help="file of the weights; the record stands beside it")
@@ -188,7 +188,20 @@ def arguments_of(description: str, minutes: float) -> argparse.ArgumentParser:
     parser.add_argument("--test", type=Path, help="folder that holds the folders of test images")
     parser.add_argument("--device", default="auto", help="cuda, cpu or auto")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--batch", type=int, default=batch)
+    parser.add_argument("--patch", type=int, default=patch)
+    parser.add_argument("--rate", type=float, default=rate)
     return parser
+
+
+def opening(
+    parser: argparse.ArgumentParser, words: Sequence[str] | None, precision: str = "bf16"
+) -> tuple[argparse.Namespace, torch.device, Schedule]:
+    """Read the command line and fix the seed; return what was asked for, where to train and for how long."""
+    arguments = parser.parse_args(words)
+    torch.manual_seed(arguments.seed)
+    schedule = Schedule(arguments.minutes, arguments.steps, arguments.rate, arguments.seed, precision)
+    return arguments, device_named(arguments.device), schedule
 
 
 def write_weights(path: Path, module: nn.Module, record: dict[str, Any]) -> None:

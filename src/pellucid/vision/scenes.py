@@ -62,9 +62,13 @@ def digit_scenes(
     size: int = 320,
     fewest: int = 1,
     most: int = 15,
+    sides: tuple[float, float] | None = None,
+    masks: bool = True,
     random_state: int = 0,
 ) -> tuple[Array, list[Annotations]]:
     """Return scenes (count, size, size) of bytes, and the digits in each: boxes, labels 0 to 9, and masks.
+
+    Sides of digits are drawn from ``sides``, evenly on a log scale; by default a sixteenth to a third of the scene's.
 
     Examples
     --------
@@ -75,7 +79,10 @@ def digit_scenes(
     check_whole(count=count, size=size, fewest=fewest, most=most)
     digits = small_digits() if digits is None else digits
     random = np.random.default_rng(random_state)
-    made = [_scene(digits, size, int(random.integers(fewest, most + 1)), random) for _ in range(count)]
+    low, high = (size * SMALLEST_DIGIT / 320, size * LARGEST_DIGIT / 320) if sides is None else sides
+    made = [
+        _scene(digits, size, int(random.integers(fewest, most + 1)), (low, high), random, masks) for _ in range(count)
+    ]
     return np.stack([image for image, _ in made]), [seen for _, seen in made]
 
 
@@ -89,14 +96,16 @@ def label_map(truth: Annotations, ground: int = NOT_A_DIGIT) -> Array:
     return found
 
 
-def _scene(digits: Digits, size: int, count: int, random: np.random.Generator) -> tuple[Array, Annotations]:
+def _scene(
+    digits: Digits, size: int, count: int, sides: tuple[float, float], random: np.random.Generator, with_masks: bool
+) -> tuple[Array, Annotations]:
     """Return one scene: light that changes slowly, noise, and digits that nearly do not overlap."""
     picture = _ground(size, random)
     boxes: list[Array] = []
     labels, masks = [], []
     for _ in range(count):
         chosen = int(random.integers(len(digits.images)))
-        digit = _resized(digits.images[chosen], size, random)
+        digit = _resized(digits.images[chosen], size, sides, random)
         placed = _place(digit, size, boxes, random)
         if placed is None:
             continue
@@ -104,16 +113,16 @@ def _scene(digits: Digits, size: int, count: int, random: np.random.Generator) -
         window = (slice(top, top + len(digit)), slice(left, left + len(digit)))
         bright = random.uniform(0.55, 1.0)
         picture[window] = picture[window] * (1.0 - digit) + bright * digit
-        mask = np.zeros((size, size), dtype=bool)
-        mask[window] = digit > SEEN
         boxes.append(box)
         labels.append(digits.labels[chosen])
-        masks.append(mask)
+        if with_masks:
+            masks.append(np.zeros((size, size), dtype=bool))
+            masks[-1][window] = digit > SEEN
     picture += random.normal(0.0, 0.03, picture.shape)
     seen = Annotations(
         boxes=np.array(boxes).reshape(-1, 4),
         labels=np.array(labels, dtype=np.int64),
-        masks=np.array(masks, dtype=bool).reshape(-1, size, size),
+        masks=np.array(masks, dtype=bool).reshape(-1, size, size) if with_masks else None,
     )
     return (picture.clip(0.0, 1.0) * 255).round().astype(np.uint8), seen
 
@@ -124,10 +133,9 @@ def _ground(size: int, random: np.random.Generator) -> Array:
     return np.asarray(Image.fromarray(coarse).resize((size, size), Image.Resampling.BICUBIC), dtype=np.float64)
 
 
-def _resized(digit: Array, size: int, random: np.random.Generator) -> Array:
+def _resized(digit: Array, size: int, sides: tuple[float, float], random: np.random.Generator) -> Array:
     """Return a digit in a random size, of values 0 to 1."""
-    low, high = np.log([SMALLEST_DIGIT, LARGEST_DIGIT])
-    side = max(8, round(float(np.exp(random.uniform(low, high))) * size / 320))
+    side = max(8, round(float(np.exp(random.uniform(*np.log(sides))))))
     resized = Image.fromarray(digit).resize((min(side, size),) * 2, Image.Resampling.BICUBIC)
     return np.asarray(resized, dtype=np.float64) / 255.0
 

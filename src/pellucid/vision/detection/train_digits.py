@@ -72,7 +72,7 @@ def measured(model: Detector, scenes: Array, truth: list[Annotations]) -> dict[s
         "AP": score.ap,
         "AP50": score.ap50,
         "AP75": score.ap75,
-        "AP50 interval": score.interval(thresholds=[0.5]),
+        "AP50 interval": score.interval(threshold=0.5),
     }
     if truth[0].masks is not None and found[0].masks is not None:
         figures["mask AP50"] = average_precision(found, truth, masks=True).ap50

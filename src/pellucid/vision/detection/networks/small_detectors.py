@@ -42,7 +42,7 @@ SMALL_DETECTORS: dict[str, DetectorArchitecture] = {
     "mask r-cnn": MaskRCNN(
         FeaturePyramid(BODY, maps=64, first=0, more="none"),
         anchor_sizes=(16, 28, 48, 80),
-        width=160,
+        width=144,
         channels=None,
         short_side=None,
         long_side=None,

@@ -127,6 +127,23 @@ def test_the_focal_loss_agrees_with_torchvision():
         assert show_focal_loss(p, target).answer["loss"] == pytest.approx(float(peer[0]))
 
 
+def test_losses_and_cells_agree_with_ours():
+    torch = pytest.importorskip("torch")
+    from pellucid.vision.detection import focal_loss, roi_align
+
+    for p, target in ((0.9, 1), (0.2, 1), (0.7, 0)):
+        logit = torch.tensor([math.log(p / (1 - p))], dtype=torch.float64)
+        ours = focal_loss(logit, torch.tensor([float(target)], dtype=torch.float64))
+        assert show_focal_loss(p, target).answer["loss"] == pytest.approx(float(ours[0]))
+    features = np.random.default_rng(1).integers(0, 9, (5, 6))
+    maps = torch.tensor(features, dtype=torch.float64)[None, None]
+    box = [0.5, 1.25, 4.5, 3.75]
+    cells = roi_align(maps, torch.tensor([[0.0, *box]], dtype=torch.float64), size=2)[0, 0]
+    for cell in ((0, 0), (1, 0)):
+        work = show_roi_align(features.tolist(), box, cell=cell)
+        assert float(work.answer["value"]) == pytest.approx(float(cells[cell]))
+
+
 def test_growth_is_a_logarithm_that_stays_exact():
     offsets = show_box_regression([0, 0, 6, 3], [0, 0, 2, 3]).answer["offsets"]
     assert offsets == [1, 0, log(3), 0]

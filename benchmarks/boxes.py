@@ -1,7 +1,7 @@
 """Boxes: non-maximum suppression beside torchvision's, average precision beside pycocotools, and whether both agree.
 
-``python -m benchmarks boxes [--only suppress|precision|parity]``; ``PELLUCID_COCO=instances.json`` also compares all
-twelve numbers on the objects of that file, with made detections.
+``python -m benchmarks boxes [--only suppress|precision|parity|card]``; ``PELLUCID_COCO=instances.json`` also compares
+all twelve numbers on the objects of that file, with made detections. ``card`` is for a machine with a graphics card.
 """
 
 from __future__ import annotations
@@ -127,7 +127,11 @@ def by_pycocotools(evaluation: Any) -> np.ndarray:
 
 
 def report(console: Console, only: str) -> None:
-    """Print whether the answers are the peers'."""
+    """Print whether the answers are the peers', and those of a graphics card the processor's."""
+    import torch
+
+    if only in "card" and torch.cuda.is_available():
+        console.print(_same_on_card())
     if only not in "parity":
         return
     rng = np.random.default_rng(0)
@@ -143,7 +147,6 @@ def report(console: Console, only: str) -> None:
         f"average_precision: {len(scenes):,} scenes, largest difference from pycocotools in 12 numbers {worst:.1e}"
     )
 
-    import torch
     from torchvision.ops import nms
 
     different = 0
@@ -155,9 +158,60 @@ def report(console: Console, only: str) -> None:
     console.print(f"suppress: {SCENES:,} scenes without ties, {different} in which torchvision keeps other boxes")
 
 
+def _same_on_card() -> str:
+    """Say whether a graphics card keeps the boxes that the processor keeps, ties and groups included."""
+    import torch
+
+    different, rng = 0, np.random.default_rng(1)
+    for k in range(200):
+        boxes, scores = (clustered, scattered)[k % 2](int(rng.integers(1, 3000)), float(rng.choice([50, 1000])))
+        scores, groups = np.round(scores, int(rng.choice([1, 8]))), rng.integers(5, size=len(scores))
+        threshold = float(rng.choice([0.0, 0.3, 0.5, 0.7]))
+        ours = suppress(boxes, scores, threshold, groups)
+        card = suppress(*(torch.from_numpy(one).cuda() for one in (boxes, scores)), threshold, torch.from_numpy(groups))
+        same = all(
+            torch.equal(a.cpu(), torch.from_numpy(b))
+            for a, b in ((card.kept, ours.kept), (card.suppressed_by, ours.suppressed_by))
+        )
+        different += not same
+    return f"suppress on the card: 200 scenes with ties and groups, {different} in which the processor keeps others"
+
+
+def rows_on_card() -> list[Row]:
+    """Return the rows of a graphics card, with torchvision's beside where it is installed."""
+    import torch
+
+    contenders = {OURS: lambda data: _waited(suppress(*data, 0.7).kept)}
+    with contextlib.suppress(ImportError):
+        from torchvision.ops import nms
+
+        contenders["torchvision"] = lambda data: _waited(nms(*data, 0.7))
+    contenders.setdefault("the processor", lambda data: suppress(*(one.cpu() for one in data), 0.7).kept)
+    return [
+        Row(
+            f"suppress on the card, {make.__name__}, {n:,} boxes, IoU 0.7",
+            lambda n=n, make=make: tuple(torch.from_numpy(one).cuda() for one in make(n)),
+            contenders,
+            lambda _, kept: float(len(kept)),
+        )
+        for make in (clustered, scattered)
+        for n in (1_000, 8_000, 30_000)
+    ]
+
+
+def _waited(kept: Any) -> Any:
+    import torch
+
+    torch.cuda.synchronize()
+    return kept
+
+
 def rows() -> list[Row]:
     """Return the rows: time to keep the same boxes, and to find the same numbers."""
     import torch
+
+    if torch.cuda.is_available():
+        return rows_on_card()
     from torchvision.ops import nms
 
     torch.set_num_threads(1)

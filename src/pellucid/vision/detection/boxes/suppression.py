@@ -12,7 +12,7 @@ from pellucid.core.checks import check_between
 from pellucid.core.types import Array
 from pellucid.vision.detection.boxes.box_geometry import as_boxes
 
-MOST_PAIRS = 1 << 26
+MOST_PAIRS = 1 << 24
 """Overlaps that are looked at at once on a graphics card."""
 
 
@@ -150,9 +150,17 @@ def _exceeds(boxes: Any, areas: Any, groups: Any, rows: slice, columns: slice, t
     width = (torch.minimum(a[..., 2], b[..., 2]) - torch.maximum(a[..., 0], b[..., 0])).clamp_(min=0)
     shared = width.mul_((torch.minimum(a[..., 3], b[..., 3]) - torch.maximum(a[..., 1], b[..., 1])).clamp_(min=0))
     union = (areas[rows, None] + areas[None, columns]).sub_(shared)
-    # compared in double precision, as on a processor: 0.7 is no number of single precision
-    is_over = shared.div_(union).double() > threshold
+    is_over = shared.div_(union) > _rounded_down(threshold, shared.dtype)
     return is_over if groups is None else is_over & (groups[rows, None] == groups[None, columns])
+
+
+def _rounded_down(threshold: float, dtype: Any) -> float:
+    """Return the largest number of a precision that is not above a threshold: what exceeds one exceeds the other."""
+    import torch
+
+    near = torch.tensor(threshold, dtype=dtype)
+    is_above = float(near) > threshold
+    return float(torch.nextafter(near, torch.tensor(-1.0, dtype=dtype)) if is_above else near)
 
 
 def _check_shapes(boxes: Any, scores: Any, groups: Any) -> None:

@@ -81,12 +81,20 @@ def test_one_huge_box_among_many_small_ones():
 
 def test_the_compiled_loop_is_what_is_written():
     boxes, scores = clustered(np.random.default_rng(3), 60)
-    order, starts = suppression.falling_order(scores), np.array([0, 20, 60])
-    compiled, plain = np.empty(60, np.int64), np.empty(60, np.int64)
-    assert suppression_kernels.suppress_in_order(boxes, order, starts, 0.4, compiled) == ""
-    with np.errstate(all="ignore"):
-        assert in_python(suppression_kernels.suppress_in_order)(boxes, order, starts, 0.4, plain) == ""
+    order, starts = suppression_kernels.falling_order(scores.view(np.uint32)), np.array([0, 20, 60])
+    np.testing.assert_array_equal(in_python(suppression_kernels.falling_order)(scores.view(np.uint32)), order)
+    compiled, plain = np.zeros((2, 60), np.int64), np.zeros((2, 60), np.int64)
+    count = suppression_kernels.suppress_in_order(boxes, order, order, starts, 0.4, *compiled)
+    assert in_python(suppression_kernels.suppress_in_order)(boxes, order, order, starts, 0.4, *plain) == count
     np.testing.assert_array_equal(compiled, plain)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 300])
+def test_scores_are_sorted_as_numbers_are(n):
+    rng = np.random.default_rng(9)
+    scores = rng.choice([-1e30, -2.5, -1e-40, -0.0, 0.0, 1e-45, 0.1, 7.0, 3e38], n).astype(np.float32)
+    order = suppression_kernels.falling_order(scores.view(np.uint32))
+    np.testing.assert_array_equal(order, np.argsort(-scores, kind="stable"))
 
 
 @pytest.mark.parametrize("pairs", [1, 2000, 1 << 24])

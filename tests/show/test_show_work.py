@@ -153,18 +153,25 @@ def test_methods_show_their_work():
 
 
 TOPICS_TRIED = {
+    "anchor matching": ([[0, 0, 4, 4], [2, 0, 6, 4]], [[0, 0, 4, 5]], {}),
+    "average precision": ([1, 0, 1], 2, {}),
     "batch norm": ([[1], [3]], {"epsilon": 3}),
+    "box regression": ([3, 0, 5, 4], [0, 0, 4, 2], {}),
     "convolution": ([3, 1, 2], [3, 2, 1], {}),
     "convolution layer": ([[1, 2, 3], [4, 5, 6]], [[1, 0], [0, -1]], {}),
     "dropout": ([2, 4], {"p": 0.5}),
+    "focal loss": (0.9, 1, {}),
     "graph": ("(x + w) * z", {"x": -2, "w": 5, "z": -4}),
+    "iou": ([0, 0, 2, 2], [1, 1, 3, 3], {}),
     "kkt": ("x**2 + y**2", ["1 - x - y"], {}),
     "matching pursuit": ([[1, 0, 1], [0, 1, 1]], [3, 1], {}),
     "maximum margin": ([[0], [2]], ["a", "b"], {"C": 1}),
     "network": ({},),
+    "non-maximum suppression": ([[0, 0, 4, 4], [0, 0, 4, 5]], [0.8, 0.9], {"threshold": 0.5}),
     "parameter counts": ("lenet5", {}),
     "pooling": ([[1, 5], [3, 4]], {}),
     "psnr": ([[100, 50]], [[103, 54]], {}),
+    "roi align": ([[0, 1], [2, 3]], [0, 0, 1, 1], {"cell": (0, 1)}),
     "soft threshold": ([3, -1, 2], 1, {}),
     "softmax": ([0, 0, 0, 0], {"target": 1}),
     "stationary points": ("x**2 - y**2", {}),
@@ -185,7 +192,7 @@ def test_every_topic_is_shown_by_its_name(topic):
 
 
 def test_an_unknown_topic_is_refused_with_all_that_there_are():
-    with pytest.raises(ValueError, match=r"one of the topics batch norm, .*zero initialization, got 'soft max'"):
+    with pytest.raises(ValueError, match=r"one of the topics anchor matching, .*zero initialization, got 'soft max'"):
         show_work("soft max", [1, 2])
 
 

@@ -78,7 +78,7 @@ def prove_average_precision(found: Seen, detections: Sequence[Any], annotations:
 
 
 @dataclass
-class Row:
+class CountedDetection:
     """One detection, and what it took at each size and threshold."""
 
     image: int
@@ -92,13 +92,13 @@ class Row:
 
 def _taken_in_image(
     rule: str, levels: Array, k: int, c: int, one: Any, label: Any, there: Any, which: list[int], masks: bool
-) -> list[Row]:
+) -> list[CountedDetection]:
     """Return the detections of one class in one image, by falling score, with what each takes."""
     mine = sorted(np.flatnonzero(one.labels == label).tolist(), key=lambda i: (-one.scores[i], i))
     mine = mine[: LIMITS[rule][-1]]
     shape = (len(SIZES[rule]), len(levels))
     rows = [
-        Row(k, i, c, rank, float(one.scores[i]), np.full(shape, -1), np.ones(shape, dtype=bool))
+        CountedDetection(k, i, c, rank, float(one.scores[i]), np.full(shape, -1), np.ones(shape, dtype=bool))
         for rank, i in enumerate(mine)
     ]
     shared = [[_overlap(one, i, there, j, masks, rule == "coco") for j in which] for i in mine]
@@ -113,7 +113,7 @@ def _taken_in_image(
 
 
 def _take_by_coco(
-    rows: list[Row],
+    rows: list[CountedDetection],
     shared: list[list[float]],
     area: list[float],
     there: Any,
@@ -140,7 +140,12 @@ def _take_by_coco(
 
 
 def _take_by_voc(
-    rows: list[Row], shared: list[list[float]], there: Any, which: list[int], level: float, at: tuple[int, int]
+    rows: list[CountedDetection],
+    shared: list[list[float]],
+    there: Any,
+    which: list[int],
+    level: float,
+    at: tuple[int, int],
 ) -> None:
     """Ask each detection for the object it overlaps most, the first of equal ones: the first to name it is right."""
     free = set(range(len(which)))
@@ -175,7 +180,7 @@ def _overlap(one: Any, i: int, there: Any, j: int, masks: bool, with_crowds: boo
     return shared / whole if shared > 0 else 0.0
 
 
-def _curves(rule: str, rows: list[Row], objects: Array, levels: int) -> tuple[Array, Array, Array]:
+def _curves(rule: str, rows: list[CountedDetection], objects: Array, levels: int) -> tuple[Array, Array, Array]:
     """Return precision, recall and areas of all sizes, thresholds and classes."""
     sizes, _, classes = objects.shape
     precision = np.full((sizes, levels, classes, len(POINTS[rule])), np.nan)

@@ -58,6 +58,13 @@ __all__ = [
     "paired_giou",
     "roi_align",
     "roi_pool",
+    "show_anchor_match",
+    "show_average_precision",
+    "show_box_regression",
+    "show_focal_loss",
+    "show_iou",
+    "show_roi_align",
+    "show_suppression",
     "suppress",
     "to_corners",
 ]
@@ -87,6 +94,9 @@ if TYPE_CHECKING:
     from pellucid.vision.detection.networks.ssd import SSD, VGGScales
     from pellucid.vision.detection.networks.yolo import YOLO
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
+    from pellucid.vision.detection.workings.average_precision_workings import show_average_precision
+    from pellucid.vision.detection.workings.head_workings import show_box_regression, show_focal_loss, show_roi_align
+    from pellucid.vision.detection.workings.overlap_workings import show_anchor_match, show_iou, show_suppression
 
 __getattr__ = name_finder(__name__)
 __all__ = names_without("torch", __all__, ON_TORCH)

@@ -81,15 +81,23 @@ def test_one_huge_box_among_many_small_ones():
 
 def test_the_compiled_loop_is_what_is_written():
     boxes, scores = clustered(np.random.default_rng(3), 60)
-    order, starts = suppression.falling_order(scores), np.array([0, 20, 60])
-    compiled, plain = np.empty(60, np.int64), np.empty(60, np.int64)
-    assert suppression_kernels.suppress_in_order(boxes, order, starts, 0.4, compiled) == ""
-    with np.errstate(all="ignore"):
-        assert in_python(suppression_kernels.suppress_in_order)(boxes, order, starts, 0.4, plain) == ""
+    order, starts = suppression_kernels.falling_order(scores.view(np.uint32)), np.array([0, 20, 60])
+    np.testing.assert_array_equal(in_python(suppression_kernels.falling_order)(scores.view(np.uint32)), order)
+    compiled, plain = np.zeros((2, 60), np.int64), np.zeros((2, 60), np.int64)
+    count = suppression_kernels.suppress_in_order(boxes, order, order, starts, 0.4, *compiled)
+    assert in_python(suppression_kernels.suppress_in_order)(boxes, order, order, starts, 0.4, *plain) == count
     np.testing.assert_array_equal(compiled, plain)
 
 
-@pytest.mark.parametrize("pairs", [1, 2000, 1 << 26])
+@pytest.mark.parametrize("n", [0, 1, 2, 300])
+def test_scores_are_sorted_as_numbers_are(n):
+    rng = np.random.default_rng(9)
+    scores = rng.choice([-1e30, -2.5, -1e-40, -0.0, 0.0, 1e-45, 0.1, 7.0, 3e38], n).astype(np.float32)
+    order = suppression_kernels.falling_order(scores.view(np.uint32))
+    np.testing.assert_array_equal(order, np.argsort(-scores, kind="stable"))
+
+
+@pytest.mark.parametrize("pairs", [1, 2000, 1 << 24])
 def test_the_way_of_graphics_cards_keeps_the_same_boxes(pairs, monkeypatch):
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(suppression, "MOST_PAIRS", pairs)
@@ -106,6 +114,14 @@ def test_the_way_of_graphics_cards_keeps_the_same_boxes(pairs, monkeypatch):
             found = suppress(*tensors, threshold, None if group is None else torch.tensor(group))
             assert isinstance(found.kept, torch.Tensor)
             agrees(found, kept.numpy(), by.numpy())
+
+
+def test_thresholds_of_single_precision_decide_as_those_of_double():
+    torch = pytest.importorskip("torch")
+    for threshold in (0.1, 0.3, 0.5, 0.7, 0.0, 1.0):
+        limit = suppression._rounded_down(threshold, torch.float32)
+        near = np.nextafter(np.float32(threshold), np.array([0, 2, threshold], dtype=np.float32))
+        assert ((near > np.float32(limit)) == (near.astype(float) > threshold)).all()
 
 
 def test_same_boxes_as_torchvision_on_a_thousand_scenes():

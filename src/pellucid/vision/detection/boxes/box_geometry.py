@@ -15,6 +15,8 @@ from pellucid.core.checks import check_one_of
 
 FORMS = ("xywh", "cxcywh")
 """Corner and size, as in COCO's files; center and size, as in YOLO's."""
+FULL_PRECISION = ("float32", "float64")
+"""How the names of kinds of numbers end that are taken as they are, in every library."""
 
 
 def box_area(boxes: Any) -> Any:
@@ -128,10 +130,12 @@ def as_boxes(boxes: Any, name: str = "boxes") -> Any:
             f"{name} must hold four numbers each, x1, y1, x2, y2, got the shape {tuple(boxes.shape)}. "
             "Without any box give one of shape (0, 4)."
         )
+    if str(boxes.dtype).endswith(FULL_PRECISION):
+        return boxes
     xp = array_namespace(boxes)
     if not xp.isdtype(boxes.dtype, "real floating"):
         return xp.astype(boxes, xp.float64)
-    return xp.astype(boxes, xp.float32) if xp.finfo(boxes.dtype).bits < 32 else boxes
+    return xp.astype(boxes, xp.float32)  # of half precision
 
 
 def _area(boxes: Any) -> Any:

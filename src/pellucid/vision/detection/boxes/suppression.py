@@ -11,8 +11,14 @@ from array_api_compat import is_torch_array
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array
 from pellucid.vision.detection.boxes.box_geometry import as_boxes
+from pellucid.vision.detection.boxes.suppression_kernels import (
+    INVERTED,
+    NOT_FINITE,
+    falling_order,
+    suppress_in_order,
+)
 
-MOST_PAIRS = 1 << 26
+MOST_PAIRS = 1 << 24
 """Overlaps that are looked at at once on a graphics card."""
 
 
@@ -79,28 +85,24 @@ def suppress(boxes: Any, scores: Any, threshold: float, groups: Any = None) -> S
 
 
 def _suppress_arrays(boxes: Array, scores: Array, threshold: float, groups: Array | None) -> tuple[Array, Array]:
-    from pellucid.vision.detection.boxes.suppression_kernels import suppress_in_order
-
     _check_shapes(boxes, scores, groups)
-    if not np.isfinite(scores).all():
-        _refuse("not finite")
-    order = within_groups = falling_order(scores)
-    starts = np.array([0, len(order)])
+    if scores.dtype == np.float32:
+        order = falling_order(np.ascontiguousarray(scores).view(np.uint32))
+    else:
+        order = np.argsort(-scores.astype(np.float64), kind="stable")
+    if len(order) and not np.isfinite(scores[order[[0, -1]]]).all():  # what is not finite is sorted to an end
+        _refuse(NOT_FINITE)
+    by_group, starts = order, np.array([0, len(order)])
     if groups is not None:
         of_box = groups[order]
-        by_group = np.argsort(of_box, kind="stable")
-        within_groups = order[by_group]
-        starts = np.r_[0, np.flatnonzero(np.diff(of_box[by_group])) + 1, len(order)]
-    suppressed_by = np.empty(len(order), np.int64)
-    wrong = suppress_in_order(boxes, within_groups, starts, threshold, suppressed_by)
-    if wrong:
-        _refuse(wrong)
-    return order[suppressed_by[order] < 0], suppressed_by
-
-
-def falling_order(scores: Array) -> Array:
-    """Return the numbers of scores from the largest on; equal ones keep their order."""
-    return np.argsort(-scores, kind="stable")
+        places = np.argsort(of_box, kind="stable")
+        by_group = order[places]
+        starts = np.r_[0, np.flatnonzero(np.diff(of_box[places])) + 1, len(order)]
+    suppressed_by, kept = np.empty((2, len(order)), np.int64)
+    count = suppress_in_order(boxes, order, by_group, starts, threshold, suppressed_by, kept)
+    if count < 0:
+        _refuse(count)
+    return kept[:count].copy(), suppressed_by
 
 
 def _suppress_on_card(boxes: Any, scores: Any, threshold: float, groups: Any) -> tuple[Any, Any]:
@@ -113,9 +115,9 @@ def _suppress_on_card(boxes: Any, scores: Any, threshold: float, groups: Any) ->
 
     _check_shapes(boxes, scores, groups)
     if not bool(torch.isfinite(boxes).all() & torch.isfinite(scores).all()):
-        _refuse("not finite")
+        _refuse(NOT_FINITE)
     if not bool((boxes[:, 2:] >= boxes[:, :2]).all()):
-        _refuse("inverted")
+        _refuse(INVERTED)
     order = torch.sort(scores, descending=True, stable=True).indices
     n = len(order)
     boxes, areas = boxes[order], ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))[order]
@@ -150,9 +152,17 @@ def _exceeds(boxes: Any, areas: Any, groups: Any, rows: slice, columns: slice, t
     width = (torch.minimum(a[..., 2], b[..., 2]) - torch.maximum(a[..., 0], b[..., 0])).clamp_(min=0)
     shared = width.mul_((torch.minimum(a[..., 3], b[..., 3]) - torch.maximum(a[..., 1], b[..., 1])).clamp_(min=0))
     union = (areas[rows, None] + areas[None, columns]).sub_(shared)
-    # compared in double precision, as on a processor: 0.7 is no number of single precision
-    is_over = shared.div_(union).double() > threshold
+    is_over = shared.div_(union) > _rounded_down(threshold, shared.dtype)
     return is_over if groups is None else is_over & (groups[rows, None] == groups[None, columns])
+
+
+def _rounded_down(threshold: float, dtype: Any) -> float:
+    """Return the largest number of a precision that is not above a threshold: what exceeds one exceeds the other."""
+    import torch
+
+    near = torch.tensor(threshold, dtype=dtype)
+    is_above = float(near) > threshold
+    return float(torch.nextafter(near, torch.tensor(-1.0, dtype=dtype)) if is_above else near)
 
 
 def _check_shapes(boxes: Any, scores: Any, groups: Any) -> None:
@@ -165,13 +175,12 @@ def _check_shapes(boxes: Any, scores: Any, groups: Any) -> None:
             )
 
 
-REFUSALS = {
-    "not finite": "boxes and scores must be finite numbers, got some that are not. Leave out the boxes that "
-    "np.isfinite does not find.",
-    "inverted": "boxes must be x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, got some that are not. Turn corner and size "
-    'into corners: to_corners(boxes, "xywh").',
-}
-
-
-def _refuse(wrong: str) -> NoReturn:
-    raise ValueError(REFUSALS[wrong])
+def _refuse(wrong: int) -> NoReturn:
+    if wrong == NOT_FINITE:
+        raise ValueError(
+            "boxes and scores must be finite numbers, got some that are not. Leave out what np.isfinite does not find."
+        )
+    raise ValueError(
+        "boxes must be x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, got some that are not. "
+        'Turn corner and size into corners: to_corners(boxes, "xywh").'
+    )

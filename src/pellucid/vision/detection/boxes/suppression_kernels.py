@@ -12,6 +12,9 @@ MOST_ENTRIES = 24
 """Entries of the grid for each box: with more of them the cells are made larger."""
 SLACK = 1e-4
 """Of a box's size: more than rounding can move its edge in single precision."""
+SIGN = 1 << 31
+"""The bit that a negative number of single precision has."""
+NOT_FINITE, INVERTED = -1, -2
 
 
 @lean
@@ -27,21 +30,52 @@ def overlap_of(boxes, areas, i, j):
 
 
 @kept
-def suppress_in_order(boxes, order, starts, threshold, suppressed_by):
-    """Write for each box the first kept one that suppresses it, or -1; return what no box may be, or "" if none is.
+def falling_order(bits):
+    """Return the numbers of float32 scores from the largest on, equal ones in their order; ``bits`` spell the scores.
 
-    ``order`` are the numbers of boxes by falling score within each group, and groups are places ``starts[g]`` to
-    ``starts[g + 1]`` of it.
+    Bits of positive numbers rise with them, those of negative ones fall: they are made keys that rise as scores fall,
+    and sorted by eleven of their bits at a time, the last ones first.
+    """
+    n = len(bits)
+    keys, order = np.empty(n, np.int64), np.empty(n, np.int64)
+    other_keys, other_order = np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        word = np.int64(bits[i])
+        if word == SIGN:  # minus nothing is nothing
+            word = np.int64(0)
+        keys[i] = word if word >= SIGN else SIGN - 1 - word
+        order[i] = i
+    for shift in (0, 11, 22):
+        starts = np.zeros(2049, np.int64)
+        for i in range(n):
+            starts[((keys[i] >> shift) & 2047) + 1] += 1
+        for digit in range(2048):
+            starts[digit + 1] += starts[digit]
+        for i in range(n):
+            digit = (keys[i] >> shift) & 2047
+            other_keys[starts[digit]], other_order[starts[digit]] = keys[i], order[i]
+            starts[digit] += 1
+        keys, other_keys = other_keys, keys
+        order, other_order = other_order, order
+    return order
+
+
+@kept
+def suppress_in_order(boxes, order, by_group, starts, threshold, suppressed_by, kept_boxes):
+    """Write for each box the first kept one that suppresses it, or -1, and the kept ones; return how many these are.
+
+    ``order`` are the numbers of boxes by falling score, ``by_group`` the same within each group, of which groups are
+    places ``starts[g]`` to ``starts[g + 1]``. A box that is not finite returns -1, one that is inverted -2.
     """
     n = len(order)
     ranked, areas, by = np.empty((n, 4), boxes.dtype), np.empty(n, boxes.dtype), np.empty(n, np.int64)
     for i in range(n):
         for k in range(4):
-            ranked[i, k] = boxes[order[i], k]
+            ranked[i, k] = boxes[by_group[i], k]
             if not np.isfinite(ranked[i, k]):
-                return "not finite"
+                return NOT_FINITE
         if ranked[i, 2] < ranked[i, 0] or ranked[i, 3] < ranked[i, 1]:
-            return "inverted"
+            return INVERTED
         areas[i] = (ranked[i, 2] - ranked[i, 0]) * (ranked[i, 3] - ranked[i, 1])
     for g in range(len(starts) - 1):
         start, stop = starts[g], starts[g + 1]
@@ -53,8 +87,12 @@ def suppress_in_order(boxes, order, starts, threshold, suppressed_by):
             links = np.empty((entries, 2), np.int32)
             suppress_many(ranked, areas, start, stop, threshold, grid, cells, links, by)
     for i in range(n):
-        suppressed_by[order[i]] = -1 if by[i] < 0 else order[by[i]]
-    return ""
+        suppressed_by[by_group[i]] = -1 if by[i] < 0 else by_group[by[i]]
+    count = 0
+    for i in range(n):
+        kept_boxes[count] = order[i]
+        count += suppressed_by[order[i]] < 0
+    return count
 
 
 @lean

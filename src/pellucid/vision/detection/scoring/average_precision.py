@@ -13,7 +13,7 @@ from pellucid.core.random_state import generator
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.vision.detection.annotations import Annotations, Detections
 from pellucid.vision.detection.scoring.average_precision_kernels import curves, resampled_means
-from pellucid.vision.detection.scoring.matches import RULES, Matches, Rule, match
+from pellucid.vision.detection.scoring.matches import RULES, CountingRule, Matches, match
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,7 +209,7 @@ def average_precision(
     return AveragePrecision(rule, masks, levels, classes, precision, recall, areas, matches)
 
 
-def _counted(matches: Matches, rule: Rule) -> tuple[Array, Array, Array]:
+def _counted(matches: Matches, rule: CountingRule) -> tuple[Array, Array, Array]:
     """Return precision, recall and areas from who took what."""
     sizes, levels, _ = matches.taken.shape
     classes = matches.objects.shape[2]

@@ -19,7 +19,7 @@ SIZES = {"all": (0.0, FAR), "small": (0.0, 32.0**2), "medium": (32.0**2, 96.0**2
 
 
 @dataclass(frozen=True)
-class Rule:
+class CountingRule:
     """How detections are counted: at which overlaps, for which sizes, how many, and by which area under the curve."""
 
     thresholds: tuple[float, ...]
@@ -34,9 +34,9 @@ class Rule:
 
 HUNDREDTHS = tuple(np.linspace(0.0, 1.0, 101).tolist())
 RULES = {
-    "coco": Rule(tuple(np.linspace(0.5, 0.95, 10).tolist()), HUNDREDTHS, True, tuple(SIZES), (1, 10, 100)),
-    "voc": Rule((0.5,), HUNDREDTHS, False, ("all",), (2**62,)),
-    "voc07": Rule((0.5,), tuple(np.linspace(0.0, 1.0, 11).tolist()), True, ("all",), (2**62,)),
+    "coco": CountingRule(tuple(np.linspace(0.5, 0.95, 10).tolist()), HUNDREDTHS, True, tuple(SIZES), (1, 10, 100)),
+    "voc": CountingRule((0.5,), HUNDREDTHS, False, ("all",), (2**62,)),
+    "voc07": CountingRule((0.5,), tuple(np.linspace(0.0, 1.0, 11).tolist()), True, ("all",), (2**62,)),
 }
 
 
@@ -67,7 +67,7 @@ class Matches:
 
 
 def match(
-    found: list[Detections], there: list[Annotations], rule: Rule, levels: Array, masks: bool
+    found: list[Detections], there: list[Annotations], rule: CountingRule, levels: Array, masks: bool
 ) -> tuple[Array, Matches]:
     """Return the classes, and which detection takes which object at each threshold and for each size."""
     classes, label, true_label = _labels(found, there)

@@ -1,0 +1,1 @@
+"""Detection by hand, on a few boxes."""

@@ -20,6 +20,7 @@ __all__ = [
     "ResNetFCN",
     "UNet",
     "WideResNet",
+    "fully_convolutional",
     "imagenet_weights",
     "layer_table",
     "stages",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pellucid.vision.models.efficient_unet import EfficientUNet
     from pellucid.vision.models.efficientnet import EfficientNetLite0, imagenet_weights
     from pellucid.vision.models.fcn import FCN
+    from pellucid.vision.models.fully_convolutional import fully_convolutional
     from pellucid.vision.models.image_network import stages
     from pellucid.vision.models.lenet import LeNet5
     from pellucid.vision.models.resnet import CifarResNet, ResNet

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from pellucid.vision.models import VGG, fully_convolutional
-from pellucid.vision.models.fully_convolutional import as_convolution, convolution_weight, total_stride
+from pellucid.vision.models.dense_as_convolution import as_convolution, convolution_weight, total_stride
 from pellucid.vision.segmentation import compare_with_windows, sliding_window_scores
 
 

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from pellucid.vision.models.alexnet import AlexNet
     from pellucid.vision.models.context_module import ContextModule
     from pellucid.vision.models.counted_layers import layer_table
+    from pellucid.vision.models.dense_as_convolution import fully_convolutional
     from pellucid.vision.models.densenet import CifarDenseNet, DenseNet
     from pellucid.vision.models.dilated import DilatedNetwork
     from pellucid.vision.models.efficient_unet import EfficientUNet
     from pellucid.vision.models.efficientnet import EfficientNetLite0, imagenet_weights
     from pellucid.vision.models.fcn import FCN
-    from pellucid.vision.models.fully_convolutional import fully_convolutional
     from pellucid.vision.models.image_network import stages
     from pellucid.vision.models.lenet import LeNet5
     from pellucid.vision.models.resnet import CifarResNet, ResNet

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from pellucid.core.kinds.plain import Flag, OneOfWholes, Whole
-from pellucid.vision.models.fully_convolutional import convolution_weight
+from pellucid.vision.models.dense_as_convolution import convolution_weight
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 from pellucid.vision.models.vgg import blocks_with_weights, vgg_features
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from pellucid.core.checks import check_whole
 from pellucid.neural_network.modules.model_input import predicting
-from pellucid.vision.models.fully_convolutional import fully_convolutional, total_stride
+from pellucid.vision.models.dense_as_convolution import fully_convolutional, total_stride
 
 WINDOWS_AT_ONCE = 256
 

@@ -203,9 +203,18 @@ class SceneEstimator(BaseEstimator):
         self.data_fingerprint_ = fingerprint(*scenes.arrays())
         self.fit_parameters_ = parameter_texts(self, self.kinds)
         self.training_score_ = self._training_score(run.module, scenes)
-        self.certificate_ = Certificate(
-            "none", (*self._stored_claims(), *self._score_claim(self.training_score_)), REASON
-        )
+        for name, value in self._more_evidence(run.module, scenes).items():
+            setattr(self, name, value)
+        claims = (*self._stored_claims(), *self._score_claim(self.training_score_))
+        self.certificate_ = Certificate("none", (*claims, *self._more_claims(run.module, scenes)), REASON)
+
+    def _more_evidence(self, module: nn.Module, scenes: Any) -> dict[str, float]:
+        """Return fitted attributes by which the training can be judged beside its score."""
+        return {}
+
+    def _more_claims(self, module: nn.Module, scenes: Any) -> tuple[Claim, ...]:
+        """Return what is claimed about them."""
+        return ()
 
     def _digest(self) -> str:
         return digest(self.weights_.values(), repr((self.architecture_, *self.weights_)))
@@ -262,11 +271,12 @@ def verify_scenes(model: SceneEstimator, images: Any, truth: Any, *, sample_weig
         is_other |= any(not np.array_equal(value, np.asarray(getattr(model, name))) for name, value in labels.items())
         stored = model._stored_claims()
         found = model._training_score(model.module_, scenes)
+        more = model._more_claims(model.module_, scenes)
     except (ValueError, RuntimeError, TypeError, AttributeError, KeyError) as error:
         broken = Claim("model", f"1 if no prediction can be made: {error}"[:200], 1.0, 0.0, REFIT)
         return Certificate("none", (broken,), REASON)
     same = Claim("data", "1 if these are not the training images", float(is_other), 0.0, "Bring those of the fit.")
-    return Certificate("none", (*stored, same, *model._score_claim(found)), REASON)
+    return Certificate("none", (*stored, same, *model._score_claim(found), *more), REASON)
 
 
 def images_to(image: Array, device: torch.device, dtype: torch.dtype) -> Tensor:

@@ -187,8 +187,9 @@ def test_the_file_opens_with_the_safetensors_library(tmp_path):
         np.testing.assert_array_equal(file.get_tensor("coef_"), model.coef_)
 
 
-def test_every_public_estimator_is_registered():  # the last two: see tests/table_model, tests/neural_network
-    assert set(registry()) == set(ESTIMATORS) | set(fitted_transformers()) | {"TableModel", "Network"}
+def test_every_public_estimator_is_registered():  # the last ones: see table_model, neural_network, vision in tests
+    others = {"TableModel", "Network", "Segmenter", "Detector"}
+    assert set(registry()) == set(ESTIMATORS) | set(fitted_transformers()) | others
 
 
 def test_functions_are_refused_with_the_reason(tmp_path):

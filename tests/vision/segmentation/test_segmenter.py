@@ -124,6 +124,7 @@ def test_all_networks_train(network):
     model = Segmenter(network, epochs=1, batch_size=3, random_state=0).fit(images, maps)
     assert model.predict(images)[0].shape == (17, 21)
     assert np.isfinite(model.trace_["objective"]).all()
+    assert not pellucid.verify(model, images, maps).failed
 
 
 def test_a_second_head_counts_half_while_it_trains():
@@ -158,6 +159,8 @@ def test_images_of_several_sizes_ignored_pixels_weights_and_changes_go_together(
     assert model.classes_.tolist() == [0, 5]
     assert "validation_score" in model.trace_.frame()
     assert [one.shape for one in model.predict([images[0], more[0]])] == [(20, 24), (16, 40)]
+    weight = [1, 1, 1, 1, 2, 2, 2, 0]
+    assert not pellucid.verify(model, images + more, maps + others, sample_weight=weight).failed
 
 
 def test_a_label_map_moves_with_its_image():
@@ -211,6 +214,7 @@ def test_the_certificate_is_found_again(fitted):
     found = pellucid.verify(model, images, maps)
     assert not found.failed
     assert found["score"].value == 0.0
+    assert {"objective", "gradient", "backward pass"} <= {claim.name for claim in found.claims}
     assert not model.certificate_.failed
 
 

@@ -34,6 +34,7 @@ from pellucid.app.cli.map import map_
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
 from pellucid.app.cli.restore import restore
+from pellucid.app.cli.segment import segment
 from pellucid.app.cli.serve import serve
 from pellucid.app.cli.show_work import show_work
 from pellucid.app.cli.verify import verify
@@ -78,6 +79,7 @@ for command in (
     cluster,
     map_,
     restore,
+    segment,
     predict,
     compare,
     explain,

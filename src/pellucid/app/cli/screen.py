@@ -19,7 +19,7 @@ from pellucid.app.bake_off.so_far import stages_shown
 from pellucid.app.cli.errors import CommandError
 from pellucid.app.clusters import Grouping
 from pellucid.app.maps import MappedTable
-from pellucid.app.pictures import RestoredFile
+from pellucid.app.pictures import RestoredFile, SegmentedFile
 from pellucid.app.report import (
     format_measure,
     format_number,
@@ -186,6 +186,18 @@ def print_restoration(result: RestoredFile, console: Console, files: Sequence[Pa
         f"Certificate: {found.certificate.grade}, {found.certificate.verdict}.",
         *(f"{name}: {file}" for name, file in zip(("Image", "Page"), files, strict=True)),
     ]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def print_segmentation(result: SegmentedFile, console: Console, files: Sequence[Path]) -> None:
+    """Print how much of each class was seen, and the files."""
+    table = Table("Class", "Share", "Mean probability", header_style="bold")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for one in result.found:
+        table.add_row(one.name, f"{one.share:.1%}", f"{one.confidence:.1%}")
+    console.print(table)
+    lines = [f"{name}: {file}" for name, file in zip(("Picture", "Labels", "JSON", "Page"), files, strict=True)]
     console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
 
 

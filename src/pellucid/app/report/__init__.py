@@ -16,6 +16,7 @@ from pellucid.app.report.numbers import (
 )
 from pellucid.app.report.page import Origin, render_fit_report
 from pellucid.app.report.restore_page import render_restoration
+from pellucid.app.report.segment_page import render_segmentation
 from pellucid.app.report.so_far_page import render_card_so_far, render_so_far
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "render_map_report",
     "render_model_card",
     "render_restoration",
+    "render_segmentation",
     "render_so_far",
     "standing_of",
     "values_in_words",

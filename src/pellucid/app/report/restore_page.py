@@ -37,9 +37,9 @@ def render_restoration(result: RestoredFile, origin: Origin) -> str:
         done=next((said for kind, said in SAID.items() if isinstance(found.operator, kind)), "restored"),
         method=type(found.method).__name__,
         chosen=found.chosen[0],
-        before=_picture(before, found.peak),
-        after=_picture(found.image, found.peak),
-        removed=_picture((removed / spread + 1.0) * 0.5, 1.0),
+        before=picture_address(before, found.peak),
+        after=picture_address(found.image, found.peak),
+        removed=picture_address((removed / spread + 1.0) * 0.5, 1.0),
         spread=spread,
         certificate=found.certificate,
         grade_meaning=GRADES[found.certificate.grade],
@@ -57,7 +57,7 @@ def _comparable(pixels: Array, shape: tuple[int, ...]) -> Array:
     return np.asarray(pixels[rows][:, columns])
 
 
-def _picture(image: Array, peak: float) -> str:
+def picture_address(image: Array, peak: float = 255.0) -> str:
     """Return an image as the address of a PNG that holds it, no larger than a page can show."""
     from PIL import Image
 

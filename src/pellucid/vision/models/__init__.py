@@ -20,6 +20,7 @@ __all__ = [
     "ResNetFCN",
     "UNet",
     "WideResNet",
+    "fully_convolutional",
     "imagenet_weights",
     "layer_table",
     "stages",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pellucid.vision.models.alexnet import AlexNet
     from pellucid.vision.models.context_module import ContextModule
     from pellucid.vision.models.counted_layers import layer_table
+    from pellucid.vision.models.dense_as_convolution import fully_convolutional
     from pellucid.vision.models.densenet import CifarDenseNet, DenseNet
     from pellucid.vision.models.dilated import DilatedNetwork
     from pellucid.vision.models.efficient_unet import EfficientUNet

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
-from torch.nn.functional import interpolate, relu
+from torch.nn.functional import interpolate, softplus
 
 from pellucid.core.kinds.plain import Number, OneOf, OneOfWholes, Whole
 from pellucid.vision.models.context_module import WIDTHS as FORMS
@@ -96,7 +96,7 @@ class DilatedPixelNetwork(ImageNetwork):
     def forward(self, images: Tensor) -> Tensor:
         """Return a score per class and pixel: (B, C, H, W) -> (B, classes, H, W)."""
         scores = self.scores(self.fc7(self.fc6(self.features(images))))  # (B, classes, H / stride, W / stride)
-        scores = self.context(relu(scores))  # the identity of the context module passes on what is not negative
+        scores = self.context(softplus(scores))  # its identity passes on what is not negative; ReLU would kill classes
         return interpolate(scores, images.shape[-2:], mode="bilinear", align_corners=False)
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from pellucid.core.kinds.plain import Flag, OneOfWholes, Whole
+from pellucid.vision.models.dense_as_convolution import convolution_weight
 from pellucid.vision.models.image_network import CHANNELS, CLASSES, ImageArchitecture, ImageNetwork, draw_he_weights
 from pellucid.vision.models.vgg import blocks_with_weights, vgg_features
 
@@ -122,8 +123,8 @@ class FullyConvolutionalNetwork(ImageNetwork):
 def weights_from_vgg(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights of ``VGG("D")`` under the names and in the shapes of an FCN: dense layers as convolutions."""
     found = {name: weight for name, weight in weights.items() if name.startswith("features.")}
-    found["fc6.weight"] = weights["classifier.0.weight"].reshape(4096, 512, 7, 7)
-    found["fc7.weight"] = weights["classifier.3.weight"].reshape(4096, 4096, 1, 1)
+    found["fc6.weight"] = convolution_weight(weights["classifier.0.weight"], (7, 7))
+    found["fc7.weight"] = convolution_weight(weights["classifier.3.weight"], (1, 1))
     return {**found, "fc6.bias": weights["classifier.0.bias"], "fc7.bias": weights["classifier.3.bias"]}
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.kinds.plain import Kind, Live, Nothing, Text, Whole
+from pellucid.core.kinds.plain import Kind, Live, Nothing, Optional, Real, Text, Whole
 from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, NUMBER
 from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array, ClassWeight, Data, RandomState
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network.given_module import architecture_of, is_module
 from pellucid.neural_network.network_kinds import ARCHITECTURE
+from pellucid.proofs.certificate import Claim
 from pellucid.vision.scene_estimator import SceneEstimator
 from pellucid.vision.scene_images import checked_images
 from pellucid.vision.scene_kinds import TRAINING, scene_schema
@@ -103,6 +104,8 @@ class Segmenter(SceneEstimator):
         The same as a module, in test mode.
     training_score_ : float
         Mean IoU of the stored weights on a few training images, in float64.
+    objective_, gradient_norm_ : float
+        Of the stored weights, on parts of two training images, in float64.
     n_iter_ : int
         Epochs.
     trace_, certificate_ : Trace, Certificate
@@ -122,6 +125,8 @@ class Segmenter(SceneEstimator):
     kinds: ClassVar[Mapping[str, Kind]] = KINDS
 
     channels_: int
+    objective_: float
+    gradient_norm_: float
 
     def __init__(
         self,
@@ -271,6 +276,16 @@ class Segmenter(SceneEstimator):
             return float("nan")
         return self._score_of(module, scenes, labels["classes_"]).mean_iou
 
+    def _more_evidence(self, module: nn.Module, scenes: LabeledImages) -> dict[str, float]:
+        from pellucid.vision.segmentation.pixel_evidence import objective_and_gradient, some_pixels
+
+        return objective_and_gradient(module, some_pixels(scenes, self.class_weight))
+
+    def _more_claims(self, module: nn.Module, scenes: LabeledImages) -> tuple[Claim, ...]:
+        from pellucid.vision.segmentation.pixel_evidence import pixel_claims, some_pixels
+
+        return pixel_claims(self, module, some_pixels(scenes, self.class_weight))
+
     def _score_of(self, module: nn.Module, labeled: LabeledImages, classes: Array) -> SegmentationScore:
         from pellucid.vision.segmentation.pixel_scores import predicted_codes
 
@@ -298,4 +313,5 @@ def _image_weights(weight: Any, n_images: int) -> Array | None:
     return weight
 
 
-SCHEMAS = (scene_schema("Segmenter", __name__, KINDS, {"channels_": COUNT}),)
+MORE: dict[str, Kind | Optional] = {"channels_": COUNT, "objective_": Real(), "gradient_norm_": Real()}
+SCHEMAS = (scene_schema("Segmenter", __name__, KINDS, MORE),)

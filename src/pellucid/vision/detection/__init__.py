@@ -11,6 +11,7 @@ __all__ = [
     "BoxCoding",
     "Detections",
     "Matching",
+    "Proposals",
     "Suppression",
     "average_precision",
     "box_area",
@@ -19,8 +20,10 @@ __all__ = [
     "default_boxes",
     "from_corners",
     "generalized_iou",
+    "graph_segmentation",
     "match_anchors",
     "paired_giou",
+    "selective_search",
     "suppress",
     "to_corners",
 ]
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     )
     from pellucid.vision.detection.boxes.matching import Matching, match_anchors
     from pellucid.vision.detection.boxes.suppression import Suppression, suppress
+    from pellucid.vision.detection.region_grouping.graph_segmentation import graph_segmentation
+    from pellucid.vision.detection.region_grouping.selective_search import Proposals, selective_search
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
 
 __getattr__ = name_finder(__name__)

@@ -41,10 +41,10 @@ def graph_segmentation(image: Data, scale: float = 300.0, *, min_size: int = 100
 
     Examples
     --------
-    >>> image = np.zeros((4, 6), np.uint8)
-    >>> image[:, 3:] = 200
-    >>> graph_segmentation(image, min_size=1)[0]
-    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> image = np.zeros((4, 8), np.uint8)
+    >>> image[:, 4:] = 200
+    >>> graph_segmentation(image, min_size=5)[0]
+    array([0, 0, 0, 0, 1, 1, 1, 1], dtype=int32)
     """
     check_positive(scale=scale)
     check_whole(1, min_size=min_size)

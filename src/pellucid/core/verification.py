@@ -43,6 +43,9 @@ PROVERS = {
     "pellucid.optimize.constrained.": "pellucid.optimize.constrained:kkt_certificate",
     "pellucid.neural_network.robustness.": "pellucid.neural_network.robustness.certified_radius:prove_again",
     "pellucid.vision.detection.detector": "pellucid.vision.scene_estimator:verify_scenes",
+    "pellucid.vision.detection.region_grouping.": (
+        "pellucid.vision.detection.region_grouping.selective_search:verify_proposals"
+    ),
     "pellucid.vision.segmentation.segmenter": "pellucid.vision.scene_estimator:verify_scenes",
     "pellucid.vision.segmentation.scoring": "pellucid.proofs.vision.segmentation:prove_score",
     "pellucid.vision.restoration.": "pellucid.vision.restoration.restoring:verify_restoration",

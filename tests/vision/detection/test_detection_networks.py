@@ -189,7 +189,7 @@ def test_the_cell_of_the_center_is_to_find_an_object():
     batch = module.transform([torch.rand(1, 48, 64)])
     grid = module._grid(batch)
     place, center, size = module._assigned(0, grid, batch, objects)
-    rows, columns = grid.cells
+    _, columns = grid.cells
     cell = torch.div(place, module.each, rounding_mode="floor")
     # centers (15, 18) and (37, 25) with a stride of 16
     assert cell.tolist() == [1 * columns + 0, 1 * columns + 2]

@@ -30,7 +30,7 @@ def plain_value(maps, y, x):
     if not (-1 <= y <= rows and -1 <= x <= columns):
         return torch.zeros(len(maps), dtype=maps.dtype)
     y, x = min(max(y, 0.0), rows - 1), min(max(x, 0.0), columns - 1)
-    above, left = int(math.floor(y)), int(math.floor(x))
+    above, left = math.floor(y), math.floor(x)
     below, right = min(above + 1, rows - 1), min(left + 1, columns - 1)
     dy, dx = y - above, x - left
     upper = (1 - dx) * maps[:, above, left] + dx * maps[:, above, right]

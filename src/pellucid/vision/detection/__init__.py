@@ -41,6 +41,7 @@ __all__ = [
     "Localizer",
     "MaskRCNN",
     "Matching",
+    "Proposals",
     "ResNetBody",
     "RetinaNet",
     "SmallBody",
@@ -54,10 +55,12 @@ __all__ = [
     "focal_loss",
     "from_corners",
     "generalized_iou",
+    "graph_segmentation",
     "match_anchors",
     "paired_giou",
     "roi_align",
     "roi_pool",
+    "selective_search",
     "show_anchor_match",
     "show_average_precision",
     "show_box_regression",
@@ -93,6 +96,8 @@ if TYPE_CHECKING:
     from pellucid.vision.detection.networks.retinanet import RetinaNet
     from pellucid.vision.detection.networks.ssd import SSD, VGGScales
     from pellucid.vision.detection.networks.yolo import YOLO
+    from pellucid.vision.detection.region_grouping.graph_segmentation import graph_segmentation
+    from pellucid.vision.detection.region_grouping.selective_search import Proposals, selective_search
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
     from pellucid.vision.detection.workings.average_precision_workings import show_average_precision
     from pellucid.vision.detection.workings.head_workings import show_box_regression, show_focal_loss, show_roi_align

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pellucid.neural_network.training.trainer import Training
     from pellucid.vision.detection.detection_training import AnnotatedImages, AnnotatedRows, DetectionBatch, Proposer
 
+FEWEST_PIXELS, SMALLEST_REGION, MOST_PROPOSALS = 12, 5000, 1000
+"""Selective search starts from regions of so many pixels, or of a 5,000th of the image; its first boxes are taken."""
+
 KINDS: dict[str, Kind] = {
     "architecture": Nothing() | ARCHITECTURE,
     **TRAINING,
@@ -180,9 +183,13 @@ class Detector(SceneEstimator):
     def _proposer(self) -> Proposer:
         if self.proposals is not None:
             return self.proposals  # type: ignore[no-any-return]
-        from pellucid.vision.detection.selective_search.search import selective_search
+        from pellucid.vision.detection.region_grouping.selective_search import selective_search
 
-        return lambda image: selective_search(image).boxes
+        def propose(image: Array) -> Array:
+            least = max(FEWEST_PIXELS, image.shape[0] * image.shape[1] // SMALLEST_REGION)
+            return selective_search(image, min_size=least).boxes[:MOST_PROPOSALS].astype(np.float64)
+
+        return propose
 
     def _check_scenes(self, images: Any, truth: Any, weight: Any = None) -> tuple[AnnotatedImages, dict[str, Any]]:
         """Return checked images with their objects, classes and channels; all faults in one sentence."""

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array
+from pellucid.neural_network.training.device_rows import tensor_of
 from pellucid.vision.detection.annotations import Annotations, Detections
 from pellucid.vision.detection.networks.detection_network import Found, Objects
 from pellucid.vision.scene_augmentation import Scene, SceneChange, change_scene
@@ -70,16 +72,16 @@ class AnnotatedRows:
 
     def __init__(self, scenes: AnnotatedImages, like: Tensor, changes: tuple[SceneChange, ...], masks: bool) -> None:
         self.changes, self.dtype, device = changes, like.dtype, like.device
-        self.images = [torch.from_numpy(image).to(device).permute(2, 0, 1) for image in scenes.images]
+        self.images = [tensor_of(image).to(device).permute(2, 0, 1) for image in scenes.images]
         self.objects: list[Objects] = []
         for place, (one, codes) in enumerate(zip(scenes.truth, scenes.codes, strict=True)):
             kept = ~one.crowd
-            outlines = torch.from_numpy(one.masks[kept]).to(device) if masks and one.masks is not None else None
-            boxes = torch.from_numpy(one.boxes[kept]).to(device, self.dtype)
+            outlines = tensor_of(one.masks[kept]).to(device) if masks and one.masks is not None else None
+            boxes = tensor_of(one.boxes[kept]).to(device, self.dtype)
             proposals = None
             if scenes.proposals is not None:
-                proposals = torch.from_numpy(scenes.proposals[place]).to(device, self.dtype)
-            self.objects.append(Objects(boxes, torch.from_numpy(codes[kept]).to(device), outlines, proposals))
+                proposals = tensor_of(scenes.proposals[place]).to(device, self.dtype)
+            self.objects.append(Objects(boxes, tensor_of(codes[kept]).to(device), outlines, proposals))
 
     def __len__(self) -> int:
         return len(self.images)
@@ -117,10 +119,11 @@ def found_in(
     like = next(module.parameters())
     for start in range(0, len(images), batch_size):
         batch = images[start : start + batch_size]
-        tensors = [as_floats(torch.from_numpy(image).to(like.device).permute(2, 0, 1), like.dtype) for image in batch]
+        tensors = [as_floats(tensor_of(image).to(like.device).permute(2, 0, 1), like.dtype) for image in batch]
         proposals = None
         if propose is not None:
-            proposals = [torch.from_numpy(propose(image)).to(like.device, like.dtype) for image in batch]
+            boxes = run_blocks(propose, batch)
+            proposals = [tensor_of(own).to(like.device, like.dtype) for own in boxes]
         with torch.inference_mode():
             for found in module(tensors, proposals):
                 yield _detections(found, classes)

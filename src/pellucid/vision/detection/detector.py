@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.kinds.plain import Kind, Live, Nothing
 from pellucid.core.kinds.usual import COUNT
 from pellucid.core.public_names import needs_extra
+from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.neural_network.architecture import Architecture
 from pellucid.neural_network.network_kinds import ARCHITECTURE
@@ -183,11 +184,11 @@ class Detector(SceneEstimator):
     def _proposer(self) -> Proposer:
         if self.proposals is not None:
             return self.proposals  # type: ignore[no-any-return]
-        from pellucid.vision.detection.region_grouping.selective_search import selective_search
+        from pellucid.vision.detection.region_grouping.selective_search import proposed_boxes
 
         def propose(image: Array) -> Array:
             least = max(FEWEST_PIXELS, image.shape[0] * image.shape[1] // SMALLEST_REGION)
-            return selective_search(image, min_size=least).boxes[:MOST_PROPOSALS].astype(np.float64)
+            return proposed_boxes(image, min_size=least)[:MOST_PROPOSALS].astype(np.float64)
 
         return propose
 
@@ -221,7 +222,8 @@ class Detector(SceneEstimator):
         self.__dict__["_loss_parts"] = LossParts()
         if module.architecture.needs_proposals:  # type: ignore[union-attr]  # a detector's
             propose = self._proposer()
-            proposals = [np.asarray(propose(image), dtype=np.float64).reshape(-1, 4) for image in scenes.images]
+            found = run_blocks(propose, scenes.images)
+            proposals = [np.asarray(boxes, dtype=np.float64).reshape(-1, 4) for boxes in found]
             scenes = AnnotatedImages(scenes.images, scenes.truth, scenes.codes, proposals)
         if self.channels_last:
             module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stub lacks this form

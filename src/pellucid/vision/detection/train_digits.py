@@ -100,7 +100,7 @@ def detector_for(arguments: argparse.Namespace, architecture: DetectorArchitectu
         batch_size=arguments.batch,
         learning_rate=arguments.rate,
         weight_decay=0.01,
-        augmentation=(SceneScale(0.8, 1.25), ColorShift()),
+        augmentation=(ColorShift(),) if isinstance(architecture, Localizer) else (SceneScale(0.8, 1.25), ColorShift()),
         deterministic=False,
         device=arguments.device,
         random_state=arguments.seed,

@@ -13,9 +13,9 @@ SMALL_DETECTORS: dict[str, DetectorArchitecture] = {
     "yolo v1": YOLO(SmallBody((32, 64, 128)), boxes=2, width=192),
     "yolo": YOLO(SmallBody((32, 64, 128)), anchors=((12.0, 18.0), (20.0, 30.0), (32.0, 48.0), (50.0, 75.0)), width=192),
     "ssd": SSD(
-        SmallBody((32, 48, 96, 128)),
+        SmallBody((40, 56, 88, 120), blocks=2),
         ratios=((2.0,), (2.0,), (2.0,), (2.0,)),
-        scales=(0.06, 0.1, 0.17, 0.28, 0.45),
+        scales=(0.05, 0.085, 0.145, 0.24, 0.4),
         steps=None,
         side=None,
         channels=None,

@@ -114,6 +114,19 @@ def selective_search(image: Data, mode: str = "fast", *, min_size: int = 100) ->
     array([[ 0,  0, 60, 40],
            [20, 10, 45, 30]])
     """
+    found, planes = _searched(image, mode, min_size)
+    found = replace(found, certificate=_proof(found, planes))
+    warn_unless_holds(found.certificate, "selective_search")
+    return found
+
+
+def proposed_boxes(image: Data, mode: str = "fast", *, min_size: int = 100) -> Array:
+    """Return the boxes of ``selective_search`` without their proof, for who looks at thousands of images."""
+    return _searched(image, mode, min_size)[0].boxes
+
+
+def _searched(image: Data, mode: str, min_size: int) -> tuple[Proposals, Array]:
+    """Return the boxes with all steps, and the image in bytes that they are about."""
     check_one_of(tuple(MODES), mode=mode)
     check_whole(1, min_size=min_size)
     planes = eight_bit(image)
@@ -121,10 +134,7 @@ def selective_search(image: Data, mode: str = "fast", *, min_size: int = 100) ->
     with own_threads():
         grouped = run_blocks(lambda space: _hierarchies(planes, space, MODES[mode], min_size), spaces)
     hierarchies, boxes = zip(*[pair for of_space in grouped for pair in of_space], strict=True)
-    found = Proposals(*_in_order(boxes), hierarchies, mode, min_size)
-    found = replace(found, certificate=_proof(found, planes))
-    warn_unless_holds(found.certificate, "selective_search")
-    return found
+    return Proposals(*_in_order(boxes), hierarchies, mode, min_size), planes
 
 
 def verify_proposals(found: Proposals, image: Data, *, random_state: RandomState = None) -> Certificate:

@@ -100,7 +100,7 @@ def detector_for(arguments: argparse.Namespace, architecture: DetectorArchitectu
         batch_size=arguments.batch,
         learning_rate=arguments.rate,
         weight_decay=0.01,
-        augmentation=(ColorShift(),) if isinstance(architecture, Localizer) else (SceneScale(0.8, 1.25), ColorShift()),
+        augmentation=() if isinstance(architecture, Localizer) else (SceneScale(0.8, 1.25), ColorShift()),
         deterministic=False,
         device=arguments.device,
         random_state=arguments.seed,
@@ -123,7 +123,7 @@ def _scenes(arguments: argparse.Namespace, digits: Digits, count: int, seed: int
         return digit_scenes(count, digits, random_state=seed, masks=wants_masks)
     number = LOCALIZERS[arguments.network].objects  # type: ignore[attr-defined]  # a Localizer's
     scenes, truth = digit_scenes(
-        count, digits, size=64, fewest=number, most=number, sides=(20, 36), random_state=seed, masks=False
+        count, digits, size=64, fewest=number, most=number, sides=(26, 30), random_state=seed, masks=False
     )
     whole = [place for place, one in enumerate(truth) if len(one) == number]
     return scenes[whole], [truth[place] for place in whole]

@@ -169,9 +169,12 @@ def middle(low, high, core):
 
 @lean
 def cell(x, origin, per_cell, n):
-    """Return the row or column that a coordinate is in; what is outside of the grid is in its outermost."""
+    """Return the row or column that a coordinate is in; what is outside of the grid is in its outermost.
+
+    Where the grid is wider than the largest number there is one column, and a place may be no number.
+    """
     place = (np.float64(x) - origin) * per_cell
-    return 0 if place < 0.0 else n - 1 if place >= n else int(place)
+    return n - 1 if place >= n else int(place) if place > 0.0 else 0
 
 
 @lean
@@ -195,14 +198,17 @@ def fitted_grid(boxes, start, stop):
         across = columns / (right - left) if right > left else 0.0
         down = rows / (bottom - top) if bottom > top else 0.0
         total = area * across * down + 2.0 * (width * across + height * down) + 4.0 * n
-        if total <= MOST_ENTRIES * n or (columns == 1 and rows == 1):
-            return (left, top, across, down, columns, rows), int(min(total, 1.0 * n * columns * rows)) + 1
+        if total <= MOST_ENTRIES * n:
+            return (left, top, across, down, columns, rows), min(int(total) + 1, n * columns * rows)
+        if columns == 1 and rows == 1:
+            return (left, top, across, down, columns, rows), n
         columns, rows = (columns + 1) // 2, (rows + 1) // 2
 
 
 @lean
 def cells_along(span, size, most):
-    """Return into how many cells of a size to cut a span."""
-    if not size > 0.0 or span / size >= most:
-        return most if span > 0.0 else 1
-    return max(1, int(span / size))
+    """Return into how many cells of a size to cut a span: at least one, also where they are no numbers."""
+    if size == 0.0 and span > 0.0:
+        return most
+    ratio = span / size
+    return most if ratio >= most else int(ratio) if ratio > 1.0 else 1

@@ -148,7 +148,7 @@ def _check_fields(given: Any) -> int:
                 f"masks must be of shape ({len(boxes)}, height, width) and hold 0 and 1, got {masks.dtype} of "
                 f"{masks.shape}. Compare probabilities with 0.5 first."
             )
-        object.__setattr__(given, "masks", masks.astype(bool))
+        object.__setattr__(given, "masks", masks.astype(bool, copy=False))
     return len(boxes)
 
 

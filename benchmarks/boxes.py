@@ -91,8 +91,32 @@ def coco_scene(path: str) -> Scene:
     return found, there
 
 
-def in_their_form(scene: Scene) -> Any:
+def coco_masks(path: str) -> Scene:
+    """Return the masks of a file of COCO's, and detections that are these masks moved by some pixels, two of each."""
+    from pycocotools.coco import COCO
+
+    rng = np.random.default_rng(0)
+    found, there = [], []
+    with contextlib.redirect_stdout(io.StringIO()):
+        whole = COCO(path)
+    for image in whole.getImgIds():
+        ones = whole.loadAnns(whole.getAnnIds(imgIds=image))
+        shape = (whole.imgs[image]["height"], whole.imgs[image]["width"])
+        masks = np.array([whole.annToMask(one) for one in ones], dtype=bool).reshape(-1, *shape)
+        boxes = to_corners(np.array([one["bbox"] for one in ones], dtype=float).reshape(-1, 4), "xywh")
+        labels = np.array([one["category_id"] for one in ones], dtype=int)
+        crowd, area = (np.array([one[name] for one in ones]) for name in ("iscrowd", "area"))
+        there.append(Annotations(boxes, labels, crowd, area, masks))
+        twice = np.repeat(np.arange(len(ones)), 2)
+        moved = np.array([np.roll(masks[k], rng.integers(-9, 10, 2), (0, 1)) for k in twice], dtype=bool)
+        scores = np.round(rng.random(len(twice)), 2)
+        found.append(Detections(boxes[twice], scores, labels[twice], moved.reshape(-1, *shape)))
+    return found, there
+
+
+def in_their_form(scene: Scene, masks: bool = False) -> Any:
     """Return a COCOeval that has loaded everything."""
+    from pycocotools import mask
     from pycocotools.coco import COCO
     from pycocotools.cocoeval import COCOeval
 
@@ -103,6 +127,9 @@ def in_their_form(scene: Scene) -> Any:
             for j, (x1, y1, x2, y2) in enumerate(one.boxes.tolist()):
                 row = {"image_id": k + 1, "id": len(side) + 1, "bbox": [x1, y1, x2 - x1, y2 - y1]}
                 row |= {"category_id": int(one.labels[j])}
+                if masks:
+                    row |= {"segmentation": mask.encode(np.asfortranarray(one.masks[j].astype(np.uint8)))}
+                    row.pop("bbox")  # pycocotools would take the mask to be that box
                 if isinstance(one, Annotations):
                     row |= {"iscrowd": int(one.crowd[j]), "area": float(one.area[j])}
                 else:
@@ -111,10 +138,12 @@ def in_their_form(scene: Scene) -> Any:
     labels = sorted({row["category_id"] for side in rows for row in side})
     with contextlib.redirect_stdout(io.StringIO()):
         truth = COCO()
-        truth.dataset = {"images": [{"id": k + 1} for k in range(len(there))], "annotations": rows[1]}
+        sizes = [(1, 1) if one.masks is None else one.masks.shape[1:] for one in there]
+        images = [{"id": k + 1, "height": h, "width": w} for k, (h, w) in enumerate(sizes)]
+        truth.dataset = {"images": images, "annotations": rows[1]}
         truth.dataset["categories"] = [{"id": label} for label in labels]
         truth.createIndex()
-        return COCOeval(truth, truth.loadRes(rows[0]), "bbox")
+        return COCOeval(truth, truth.loadRes(rows[0]), "segm" if masks else "bbox")
 
 
 def by_pycocotools(evaluation: Any) -> np.ndarray:
@@ -143,6 +172,11 @@ def report(console: Console, only: str) -> None:
     for scene in scenes:
         ours, peer = np.array(list(average_precision(*scene).summary.values())), by_pycocotools(in_their_form(scene))
         worst = max(worst, float(np.nanmax(np.abs(ours - peer), initial=0.0)), *(np.isnan(ours) != np.isnan(peer)))
+    if os.environ.get("PELLUCID_COCO"):
+        scene = coco_masks(os.environ["PELLUCID_COCO"])
+        ours = np.array(list(average_precision(*scene, masks=True).summary.values()))
+        peer = by_pycocotools(in_their_form(scene, masks=True))
+        console.print(f"masks of that file: AP {ours[0]:.4f}, largest difference {np.nanmax(np.abs(ours - peer)):.1e}")
     console.print(
         f"average_precision: {len(scenes):,} scenes, largest difference from pycocotools in 12 numbers {worst:.1e}"
     )

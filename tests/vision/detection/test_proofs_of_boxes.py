@@ -149,6 +149,7 @@ def test_every_change_of_an_average_precision_is_noticed(rule):
     for change in (
         {"rule": "voc" if rule == "coco" else "coco"},
         {"rule": "other"},
+        {"masks": True},
         {"classes": done.classes[::-1]},
         {"classes": done.classes[:-1]},
         {"thresholds": done.thresholds[::-1]},
@@ -167,6 +168,15 @@ def test_an_average_precision_of_other_detections_or_objects_is_not_proved():
     moved = [{**one, "boxes": np.asarray(one["boxes"]) + 30} for one in found]
     refused(done, moved, there)
     refused(done, [{**one, "scores": -np.asarray(one["scores"])} for one in found], there)
+
+
+def test_boxes_are_not_taken_for_masks():
+    found, there = detected(np.random.default_rng(0), masks=True, images=6)
+    done = average_precision(found, there, masks=True)
+    assert pellucid.verify(done, found, there).holds
+    refused(replace(done, masks=False), found, there)
+    holes = [{**one, "masks": ~one["masks"]} for one in found]
+    refused(done, holes, there)
 
 
 def test_what_is_missing_is_asked_for():

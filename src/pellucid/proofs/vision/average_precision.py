@@ -39,10 +39,13 @@ def prove_average_precision(found: Seen, detections: Sequence[Any], annotations:
     """
     if found.rule not in SIZES or len(detections) != len(annotations):
         return refusal("average precision", "its rule is not known, or there are not as many images of both kinds")
+    sides = (*detections, *annotations)
+    if found.masks and any(len(one.boxes) and one.masks is None for one in sides):
+        return refusal("average precision", "it is about masks, and there are none")
     levels = np.asarray(found.thresholds)
     if levels.dtype.kind != "f" or levels.ndim != 1 or not ((levels >= 0) & (levels <= 1)).all():
         return refusal("average precision", "its thresholds are not numbers between 0 and 1")
-    classes = sorted({label for side in (*detections, *annotations) for label in side.labels.tolist()})
+    classes = sorted({label for side in sides for label in side.labels.tolist()})
     rows, objects = [], np.zeros((len(SIZES[found.rule]), len(detections), len(classes)))
     for c, label in enumerate(classes):
         mine = []
@@ -57,7 +60,11 @@ def prove_average_precision(found: Seen, detections: Sequence[Any], annotations:
     columns = ("image", "detection", "label", "rank", "score")
     if any(getattr(seen, name).shape != (len(rows),) for name in columns) or seen.taken.shape != shape:
         return refusal("average precision", f"it is not about {len(rows):,} detections")
-    if seen.counts.shape != shape or seen.objects.shape != objects.shape or list(found.classes.tolist()) != classes:
+    if (
+        seen.counts.shape != shape
+        or seen.objects.shape != objects.shape
+        or np.asarray(found.classes).tolist() != classes
+    ):
         return refusal("average precision", "it is about other objects or classes")
     wrong = sum(
         any(getattr(seen, name)[i] != getattr(row, name) for name in columns)

@@ -101,9 +101,9 @@ def _unfit(kept: Array, by: Array, threshold: Any, boxes: Array, scores: Array, 
 
 def _both(box: Array, others: Array) -> tuple[Array, Array]:
     """Return the smaller and the larger of the overlaps in double precision and in the boxes' own."""
-    with np.errstate(all="ignore"):  # single precision may overflow
+    with np.errstate(all="ignore"):  # areas may overflow
         own = overlaps(box, others).astype(np.float64)
-    wide = overlaps(box.astype(np.float64), others.astype(np.float64))
+        wide = overlaps(box.astype(np.float64), others.astype(np.float64))
     return np.fmin(own, wide), np.fmax(own, wide)
 
 

@@ -73,6 +73,14 @@ def test_thin_wide_tiny_and_huge_boxes_far_away_are_no_exception(stretch):
     agrees(suppress(boxes, scores, 0.3), *by_definition(boxes, scores, 0.3))
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e150, 1e200, 1e305])
+def test_areas_beyond_all_numbers_do_no_harm(scale):
+    boxes, scores = clustered(np.random.default_rng(8), 150)
+    boxes = (boxes.astype(np.float64) - 150) * scale
+    with np.errstate(all="ignore"):
+        agrees(suppress(boxes, scores, 0.3), *by_definition(boxes, scores, 0.3))
+
+
 def test_one_huge_box_among_many_small_ones():
     boxes, scores = scattered(np.random.default_rng(2), 200, side=50)
     boxes[17] = [-1e6, -1e6, 1e6, 1e6]

@@ -9,7 +9,7 @@ from typing import Any
 from array_api_compat import array_namespace
 
 from pellucid.core.checks import check_positive
-from pellucid.vision.detection.boxes.box_geometry import as_boxes, from_corners
+from pellucid.vision.detection.boxes.box_geometry import as_boxes
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,22 @@ class BoxCoding:
 
         Boxes and anchors have sizes above 0: others have no logarithm, and give infinite or undefined offsets.
         """
-        box, anchor = from_corners(boxes, "cxcywh"), from_corners(as_boxes(anchors, "anchors"), "cxcywh")
-        xp = array_namespace(box, anchor)
-        moves = (box[..., :2] - anchor[..., :2]) / anchor[..., 2:]
-        growths = xp.log(box[..., 2:] / anchor[..., 2:])
-        return xp.stack([w * t for w, t in zip(self.weights, _columns(moves, growths), strict=True)], axis=-1)
+        boxes, anchors = as_boxes(boxes), as_boxes(anchors, "anchors")
+        xp = array_namespace(boxes, anchors)
+        x, y, width, height = _centers_and_sizes(boxes)
+        anchor_x, anchor_y, anchor_width, anchor_height = _centers_and_sizes(anchors)
+        move_x, move_y = (x - anchor_x) / anchor_width, (y - anchor_y) / anchor_height
+        grow_x, grow_y = xp.log(width / anchor_width), xp.log(height / anchor_height)
+        weighted = (w * t for w, t in zip(self.weights, (move_x, move_y, grow_x, grow_y), strict=True))
+        return xp.stack(list(weighted), axis=-1)
 
     def decode(self, offsets: Any, anchors: Any) -> Any:
         """Return the boxes that offsets make of anchors (n, 4); offsets (n, 4) or, for k classes each, (n, 4 k)."""
-        anchor = from_corners(as_boxes(anchors, "anchors"), "cxcywh")
-        xp = array_namespace(anchor)
-        offsets = xp.asarray(offsets, dtype=anchor.dtype)
-        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], offsets.shape[-1] // 4, 4)), "offsets")  # (n, k, 4)
-        x, y, width, height = (anchor[..., None, k] for k in range(4))
+        anchors = as_boxes(anchors, "anchors")
+        xp = array_namespace(anchors)
+        offsets = xp.asarray(offsets, dtype=anchors.dtype)
+        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], -1, 4)), "offsets")  # (n, k, 4)
+        x, y, width, height = (one[..., None] for one in _centers_and_sizes(anchors))
         move_x, move_y, grow_x, grow_y = (each[..., k] / w for k, w in enumerate(self.weights))
         center_x, center_y = move_x * width + x, move_y * height + y
         half_width = 0.5 * (xp.exp(grow_x.clip(None, self.most_growth)) * width)
@@ -75,5 +78,7 @@ class BoxCoding:
         return xp.reshape(xp.stack(sides, axis=-1), offsets.shape)
 
 
-def _columns(moves: Any, growths: Any) -> tuple[Any, Any, Any, Any]:
-    return moves[..., 0], moves[..., 1], growths[..., 0], growths[..., 1]
+def _centers_and_sizes(boxes: Any) -> tuple[Any, Any, Any, Any]:
+    """Return x and y of the centers, widths and heights: columns, which cost less than a table of them."""
+    width, height = boxes[..., 2] - boxes[..., 0], boxes[..., 3] - boxes[..., 1]
+    return boxes[..., 0] + 0.5 * width, boxes[..., 1] + 0.5 * height, width, height

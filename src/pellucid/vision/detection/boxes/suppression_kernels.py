@@ -7,7 +7,7 @@ import numpy as np
 from pellucid.solvers.compiling_kernels import kept, lean
 
 FEW = 32
-"""Up to so many boxes a grid takes longer to make than to do without."""
+"""Up to so many kept boxes a grid takes longer to make than to do without."""
 MOST_ENTRIES = 24
 """Entries of the grid for each box: with more of them the cells are made larger."""
 SLACK = 1e-4
@@ -79,13 +79,12 @@ def suppress_in_order(boxes, order, by_group, starts, threshold, suppressed_by, 
         areas[i] = (ranked[i, 2] - ranked[i, 0]) * (ranked[i, 3] - ranked[i, 1])
     for g in range(len(starts) - 1):
         start, stop = starts[g], starts[g + 1]
-        if stop - start <= FEW:
-            suppress_few(ranked, areas, start, stop, threshold, by)
-        else:
+        done = suppress_few(ranked, areas, start, stop, threshold, by)
+        if done < stop:
             grid, entries = fitted_grid(ranked, start, stop)
             cells = np.full((grid[4] * grid[5], 2), -1, np.int32)
             links = np.empty((entries, 2), np.int32)
-            suppress_many(ranked, areas, start, stop, threshold, grid, cells, links, by)
+            suppress_many(ranked, areas, start, done, stop, threshold, grid, cells, links, by)
     for i in range(n):
         suppressed_by[by_group[i]] = -1 if by[i] < 0 else by_group[by[i]]
     count = 0
@@ -95,20 +94,27 @@ def suppress_in_order(boxes, order, by_group, starts, threshold, suppressed_by, 
     return count
 
 
-@lean
+@kept
 def suppress_few(boxes, areas, start, stop, threshold, by):
-    """Compare each box of a group with all kept ones before it."""
+    """Compare each box of a group with all kept ones before it, while these are few; return where it stopped."""
+    chosen, count = np.empty(FEW, np.int64), 0
     for i in range(start, stop):
+        if count == FEW:
+            return i
         by[i] = -1
-        for j in range(start, i):
-            if by[j] == -1 and overlap_of(boxes, areas, i, j) > threshold:
-                by[i] = j
+        for k in range(count):
+            if overlap_of(boxes, areas, i, chosen[k]) > threshold:
+                by[i] = chosen[k]
                 break
+        if by[i] < 0:
+            chosen[count] = i
+            count += 1
+    return stop
 
 
 @lean
-def suppress_many(boxes, areas, start, stop, threshold, grid, cells, links, by):
-    r"""Compare each box of a group with the kept ones in its cells of a grid.
+def suppress_many(boxes, areas, start, done, stop, threshold, grid, cells, links, by):
+    r"""Compare each box of a group, from ``done`` on, with the kept ones in its cells of a grid.
 
     A kept box is entered in all cells that it covers. If the IoU of two boxes is above t, so is that of their shadows
     on each axis; then the shadow of one meets the middle part of the other, its center :math:`\pm (1/2 - t)` of its
@@ -121,31 +127,38 @@ def suppress_many(boxes, areas, start, stop, threshold, grid, cells, links, by):
     used = 0
     core = max(0.5 - threshold, 0.0) + SLACK
     for i in range(start, stop):
-        x, reach_x = middle(boxes[i, 0], boxes[i, 2], core)
-        y, reach_y = middle(boxes[i, 1], boxes[i, 3], core)
-        low, high = cell(x - reach_x, left, across, columns), cell(x + reach_x, left, across, columns)
-        first = stop
-        for row in range(cell(y - reach_y, top, down, rows), cell(y + reach_y, top, down, rows) + 1):
-            for place in range(row * columns + low, row * columns + high + 1):
-                link = cells[place, 0]
-                while link >= 0 and links[link, 0] < first:
-                    if overlap_of(boxes, areas, i, links[link, 0]) > threshold:
-                        first = links[link, 0]
-                        break
-                    link = links[link, 1]
-        by[i] = first if first < stop else -1
-        if first < stop:
-            continue
-        low, high = cell(boxes[i, 0], left, across, columns), cell(boxes[i, 2], left, across, columns)
-        for row in range(cell(boxes[i, 1], top, down, rows), cell(boxes[i, 3], top, down, rows) + 1):
-            for place in range(row * columns + low, row * columns + high + 1):
-                links[used, 0], links[used, 1] = i, -1
-                if cells[place, 0] < 0:
-                    cells[place, 0] = used
-                else:
-                    links[cells[place, 1], 1] = used
-                cells[place, 1] = used
-                used += 1
+        if i >= done:
+            x, reach_x = middle(boxes[i, 0], boxes[i, 2], core)
+            y, reach_y = middle(boxes[i, 1], boxes[i, 3], core)
+            low, high = cell(x - reach_x, left, across, columns), cell(x + reach_x, left, across, columns)
+            first = stop
+            for row in range(cell(y - reach_y, top, down, rows), cell(y + reach_y, top, down, rows) + 1):
+                for place in range(row * columns + low, row * columns + high + 1):
+                    link = cells[place, 0]
+                    while link >= 0 and links[link, 0] < first:
+                        if overlap_of(boxes, areas, i, links[link, 0]) > threshold:
+                            first = links[link, 0]
+                            break
+                        link = links[link, 1]
+            by[i] = first if first < stop else -1
+        if by[i] < 0:
+            used = enter(boxes, i, left, top, across, down, columns, rows, cells, links, used)
+
+
+@lean
+def enter(boxes, i, left, top, across, down, columns, rows, cells, links, used):
+    """Append a box to the chains of all cells that it covers; return how many links are used then."""
+    low, high = cell(boxes[i, 0], left, across, columns), cell(boxes[i, 2], left, across, columns)
+    for row in range(cell(boxes[i, 1], top, down, rows), cell(boxes[i, 3], top, down, rows) + 1):
+        for place in range(row * columns + low, row * columns + high + 1):
+            links[used, 0], links[used, 1] = i, -1
+            if cells[place, 0] < 0:
+                cells[place, 0] = used
+            else:
+                links[cells[place, 1], 1] = used
+            cells[place, 1] = used
+            used += 1
+    return used
 
 
 @lean
@@ -156,9 +169,12 @@ def middle(low, high, core):
 
 @lean
 def cell(x, origin, per_cell, n):
-    """Return the row or column that a coordinate is in; what is outside of the grid is in its outermost."""
+    """Return the row or column that a coordinate is in; what is outside of the grid is in its outermost.
+
+    Where the grid is wider than the largest number there is one column, and a place may be no number.
+    """
     place = (np.float64(x) - origin) * per_cell
-    return 0 if place < 0.0 else n - 1 if place >= n else int(place)
+    return n - 1 if place >= n else int(place) if place > 0.0 else 0
 
 
 @lean
@@ -182,14 +198,17 @@ def fitted_grid(boxes, start, stop):
         across = columns / (right - left) if right > left else 0.0
         down = rows / (bottom - top) if bottom > top else 0.0
         total = area * across * down + 2.0 * (width * across + height * down) + 4.0 * n
-        if total <= MOST_ENTRIES * n or (columns == 1 and rows == 1):
-            return (left, top, across, down, columns, rows), int(min(total, 1.0 * n * columns * rows)) + 1
+        if total <= MOST_ENTRIES * n:
+            return (left, top, across, down, columns, rows), min(int(total) + 1, n * columns * rows)
+        if columns == 1 and rows == 1:
+            return (left, top, across, down, columns, rows), n
         columns, rows = (columns + 1) // 2, (rows + 1) // 2
 
 
 @lean
 def cells_along(span, size, most):
-    """Return into how many cells of a size to cut a span."""
-    if not size > 0.0 or span / size >= most:
-        return most if span > 0.0 else 1
-    return max(1, int(span / size))
+    """Return into how many cells of a size to cut a span: at least one, also where they are no numbers."""
+    if size == 0.0 and span > 0.0:
+        return most
+    ratio = span / size
+    return most if ratio >= most else int(ratio) if ratio > 1.0 else 1

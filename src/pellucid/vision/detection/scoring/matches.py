@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from pellucid.core.types import Array
-from pellucid.vision.detection.annotations import Annotations, Detections
+from pellucid.vision.detection.annotations import Annotations, Detections, mask_areas
 from pellucid.vision.detection.boxes.box_geometry import box_area
 from pellucid.vision.detection.scoring.average_precision_kernels import box_overlaps, take_by_coco, take_by_voc
 
@@ -129,7 +129,7 @@ class _Table:
         boxes = _joined([one.boxes for one in records]).reshape(-1, 4)
         area = box_area(boxes)
         if masks:  # where there are no masks there are no boxes
-            area = _joined([one.masks.sum(axis=(1, 2)) for one in records if one.masks is not None])
+            area = _joined([mask_areas(one.masks) for one in records if one.masks is not None])
         place = np.lexsort((number, key, image, label))
         columns = (label, image, number, np.arange(len(image)), key, np.zeros(len(image), np.int64), boxes, area)
         found = cls(*columns).rows(place)
@@ -186,22 +186,26 @@ def _ranks(label: Array, image: Array) -> Array:
 def _overlaps_of_masks(
     pairs: _Pairs, mine: _Table, theirs: _Table, found: list[Detections], there: list[Annotations], crowd: Array
 ) -> Array:
+    """Return the overlaps of all masks of each class and image, by counts of pixels."""
     overlaps = np.empty(int(pairs.sizes.sum()))
     for p in np.flatnonzero(pairs.sizes):
         rows = slice(pairs.found_starts[p], pairs.found_starts[p + 1])
         columns = slice(pairs.object_starts[p], pairs.object_starts[p + 1])
         k, place = int(pairs.image[p]), pairs.starts[p]
-        masks, others = found[k].masks, there[k].masks
-        assert masks is not None and others is not None  # noqa: PT018  (checked with the input)
-        some = _mask_overlaps(masks[mine.number[rows]], others[theirs.number[columns]], crowd[columns])
+        others = _words(there[k].masks, theirs.number[columns])
+        shared = np.stack(
+            [np.bitwise_count(one & others).sum(axis=1) for one in _words(found[k].masks, mine.number[rows])]
+        )
+        area = mine.area[rows][:, None]
+        union = np.where(crowd[columns], area, area + theirs.area[columns] - shared)
+        some = np.divide(shared, union, out=np.zeros(shared.shape), where=union > 0)
         overlaps[place : place + pairs.sizes[p]] = some.ravel()
     return overlaps
 
 
-def _mask_overlaps(masks: Array, others: Array, crowd: Array) -> Array:
-    """Return the overlaps of masks (n, h, w) and others (m, h, w); counts of pixels are exact in single precision."""
-    flat, other = (one.reshape(len(one), -1).astype(np.float32) for one in (masks, others))
-    shared = (flat @ other.T).astype(np.float64)
-    area = masks.sum(axis=(1, 2), dtype=np.float64)[:, None]
-    union = np.where(crowd, area, area + others.sum(axis=(1, 2), dtype=np.float64) - shared)
-    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+def _words(masks: Any, which: Array) -> Array:
+    """Return some masks (n, h, w) as rows of whole numbers, 64 pixels in each."""
+    bits = np.packbits(masks[which].reshape(len(which), -1), axis=1)
+    padded = np.zeros((len(which), -(-bits.shape[1] // 8) * 8), np.uint8)
+    padded[:, : bits.shape[1]] = bits
+    return padded.view(np.uint64)

@@ -57,6 +57,13 @@ def test_what_is_predicted_on_ignored_pixels_is_not_looked_at():
     assert score.pixel_accuracy == 1.0
 
 
+def test_a_label_to_ignore_that_no_map_can_hold_ignores_nothing():
+    truth, guess = [np.array([[0, 1]], np.uint8)], [np.array([[0, 0]], np.uint8)]
+    score = segmentation_score(truth, guess, ignore=-1)
+    assert score.pixel_accuracy == 0.5
+    assert pellucid.verify(score, truth, guess).holds
+
+
 def test_labels_may_be_texts():
     score = segmentation_score([np.array([["sky", "road"]])], [np.array([["sky", "sky"]])])
     assert score.classes.tolist() == ["road", "sky"]

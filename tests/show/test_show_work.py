@@ -166,6 +166,7 @@ TOPICS_TRIED = {
     "kkt": ("x**2 + y**2", ["1 - x - y"], {}),
     "matching pursuit": ([[1, 0, 1], [0, 1, 1]], [3, 1], {}),
     "maximum margin": ([[0], [2]], ["a", "b"], {"C": 1}),
+    "mean iou": ([[1, 1, 2, 2]], [[1, 2, 2, 2]], {}),
     "network": ({},),
     "non-maximum suppression": ([[0, 0, 4, 4], [0, 0, 4, 5]], [0.8, 0.9], {"threshold": 0.5}),
     "parameter counts": ("lenet5", {}),

@@ -47,6 +47,7 @@ TOPICS = {
     "kkt": "pellucid.optimize:kkt_workings",
     "matching pursuit": "pellucid.vision.restoration:show_omp",
     "maximum margin": "pellucid.svm:show_maximum_margin",
+    "mean iou": "pellucid.vision.segmentation:show_mean_iou",
     "network": "pellucid.neural_network:show_network",
     "non-maximum suppression": "pellucid.vision.detection:show_suppression",
     "parameter counts": "pellucid.neural_network:show_parameter_counts",

@@ -55,6 +55,15 @@ def read_mnist(folder: str | Path, part: str = "train") -> Digits:
     return Digits(found[0].reshape(-1, 28, 28), found[1].astype(np.int64))
 
 
+def digits_to_learn_and_test(folder: Path | None) -> tuple[Digits, Digits]:
+    """Return digits for scenes to learn from and others to test on: MNIST's in a folder, or else the small ones."""
+    if folder is not None:
+        return read_mnist(folder, "train"), read_mnist(folder, "t10k")
+    every = small_digits()
+    is_test = np.arange(len(every.labels)) % 5 == 0
+    return Digits(every.images[~is_test], every.labels[~is_test]), Digits(every.images[is_test], every.labels[is_test])
+
+
 def digit_scenes(
     count: int,
     digits: Digits | None = None,

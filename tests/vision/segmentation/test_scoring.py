@@ -12,7 +12,7 @@ from sklearn.metrics import confusion_matrix, jaccard_score
 
 import pellucid
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.vision.segmentation import confusion_counts, segmentation_score
+from pellucid.vision.segmentation import confusion_counts, segmentation_score, show_mean_iou
 from pellucid.vision.segmentation.label_maps import codes_of
 
 
@@ -55,6 +55,13 @@ def test_what_is_predicted_on_ignored_pixels_is_not_looked_at():
     score = segmentation_score([[[0, 1, 9]]], [[[0, 1, 77]]], ignore=9)
     assert score.classes.tolist() == [0, 1]
     assert score.pixel_accuracy == 1.0
+
+
+def test_a_label_to_ignore_that_no_map_can_hold_ignores_nothing():
+    truth, guess = [np.array([[0, 1]], np.uint8)], [np.array([[0, 0]], np.uint8)]
+    score = segmentation_score(truth, guess, ignore=-1)
+    assert score.pixel_accuracy == 0.5
+    assert pellucid.verify(score, truth, guess).holds
 
 
 def test_labels_may_be_texts():
@@ -114,6 +121,29 @@ def test_an_interval_holds_the_score_and_grows_with_blocks_of_like_images():
 def test_codes_are_places_of_labels():
     assert codes_of([np.array([["b", "a"]])], np.array(["a", "b"]))[0].tolist() == [[1, 0]]
     assert codes_of([np.array([[-5, 300]])], np.array([-5, 300]))[0].tolist() == [[0, 1]]
+
+
+@given(st.integers(0, 10_000))
+def test_workings_agree_with_the_scores(seed):
+    truth, guess = maps(seed, n=1, classes=3)
+    shown = show_mean_iou(truth[0], guess[0], ignore=255)
+    score = segmentation_score(truth, guess, ignore=255)
+    for name in ("pixel_accuracy", "mean_accuracy", "mean_iou"):
+        assert float(shown.answer[name]) == pytest.approx(getattr(score, name), abs=1e-12)
+    assert [float(one) for one in shown.answer["class_iou"]] == pytest.approx(score.class_iou.tolist(), abs=1e-12)
+
+
+def test_workings_are_printed_and_refuse_what_is_too_much():
+    text = show_mean_iou([["sky", "sea"]], [["sky", "sky"]]).text()
+    assert "mean IoU" in text
+    assert "only predicted" not in text
+    assert "only predicted" in show_mean_iou([["sky"]], [["sea"]]).text()
+    with pytest.raises(ValueError, match="at most 400 pixels to be shown, got 441"):
+        show_mean_iou(np.zeros((21, 21), int), np.zeros((21, 21), int))
+    with pytest.raises(ValueError, match="at most 8 classes to be shown, got 9"):
+        show_mean_iou([range(9)], [range(9)])
+    with pytest.raises(ValueError, match="a pixel that counts, got none"):
+        show_mean_iou([[9]], [[0]], ignore=9)
 
 
 # peer

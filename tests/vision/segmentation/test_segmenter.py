@@ -12,7 +12,7 @@ from torch import nn
 
 import pellucid
 from pellucid.core.user_warnings import UncertifiedWarning
-from pellucid.vision.models import FCN, DilatedNetwork, ResNetFCN, UNet
+from pellucid.vision.models import FCN, DilatedNetwork, EfficientNetLite0, EfficientUNet, ResNetFCN, UNet
 from pellucid.vision.scene_augmentation import ColorShift, SceneFlip, SceneScale
 from pellucid.vision.segmentation import Segmenter
 from pellucid.vision.segmentation.pixel_scores import class_shares, padded, pixel_scores
@@ -254,6 +254,16 @@ def test_training_goes_on_from_weights_in_a_file(fitted, tmp_path):
         TINY, epochs=1, learning_rate=1e-6, random_state=1, initial_weights=tmp_path / "weights.safetensors"
     )
     assert more.fit(images, maps).score(images, maps) > 0.8
+
+
+def test_a_trunk_starts_with_the_weights_of_the_package(tmp_path):
+    trained = EfficientNetLite0(classes=3).build()
+    state = {"._".join(("", *name.split("."))).lstrip("."): weight for name, weight in trained.state_dict().items()}
+    torch.save(state, tmp_path / "weights.pth")
+    model = Segmenter(EfficientUNet(2, width=2), initial_weights=tmp_path / "weights.pth")
+    started = model._started(EfficientUNet(2, width=2).build())
+    assert torch.equal(started.trunk.blocks[3].bn1.weight, trained.blocks[3].bn1.weight)
+    assert torch.equal(started.trunk.conv_stem.weight, trained.conv_stem.weight)
 
 
 # errors

@@ -25,7 +25,8 @@ from pellucid.vision.detection.networks.localizer import Localizer
 from pellucid.vision.detection.networks.small_detectors import SMALL_DETECTORS
 from pellucid.vision.detection.scoring.average_precision import average_precision
 from pellucid.vision.scene_augmentation import ColorShift, SceneScale
-from pellucid.vision.scenes import Digits, digit_scenes, read_mnist, small_digits
+from pellucid.vision.scenes import Digits, digit_scenes, digits_to_learn_and_test
+from pellucid.vision.time_box import epochs_within
 
 LOCALIZERS: dict[str, DetectorArchitecture] = {
     "one digit": Localizer(SmallBody((32, 64, 128), blocks=2), objects=1),
@@ -33,18 +34,16 @@ LOCALIZERS: dict[str, DetectorArchitecture] = {
 }
 """Classification with localization, on scenes of 64 x 64 with a known number of digits."""
 
-BATCHES_TIMED = 24
-
 
 def main(words: Sequence[str] | None = None) -> None:
     """Make scenes, train for about so many minutes, score on new digits, and write model and figures."""
     arguments = _options().parse_args(words)
     started = time.perf_counter()
-    learn, test = _digits(arguments.mnist)
+    learn, test = digits_to_learn_and_test(arguments.mnist)
     architecture = {**SMALL_DETECTORS, **LOCALIZERS}[arguments.network]
     scenes, truth = _scenes(arguments, learn, arguments.scenes, seed=arguments.seed)
     model = detector_for(arguments, architecture)
-    epochs = arguments.epochs or _epochs_within(model, scenes, truth, started + 60.0 * arguments.minutes)
+    epochs = arguments.epochs or epochs_within(model, scenes, truth, started + 60.0 * arguments.minutes)
     model.set_params(epochs=epochs).fit(scenes, truth)
     figures: dict[str, Any] = {
         "network": arguments.network,
@@ -108,14 +107,6 @@ def detector_for(arguments: argparse.Namespace, architecture: DetectorArchitectu
     )
 
 
-def _digits(folder: Path | None) -> tuple[Digits, Digits]:
-    if folder is not None:
-        return read_mnist(folder, "train"), read_mnist(folder, "t10k")
-    every = small_digits()
-    is_test = np.arange(len(every.labels)) % 5 == 0
-    return Digits(every.images[~is_test], every.labels[~is_test]), Digits(every.images[is_test], every.labels[is_test])
-
-
 def _scenes(arguments: argparse.Namespace, digits: Digits, count: int, seed: int) -> tuple[Array, list[Annotations]]:
     """Return scenes for the network: of 64 x 64 with so many digits, or of 320 x 320 with any number."""
     wants_masks = arguments.network == "mask r-cnn"
@@ -127,14 +118,6 @@ def _scenes(arguments: argparse.Namespace, digits: Digits, count: int, seed: int
     )
     whole = [place for place, one in enumerate(truth) if len(one) == number]
     return scenes[whole], [truth[place] for place in whole]
-
-
-def _epochs_within(model: Detector, scenes: Array, truth: list[Annotations], until: float) -> int:
-    """Return how many epochs end before a time, by the speed of the second of two short ones: the first is slow."""
-    some = slice(0, min(len(scenes), BATCHES_TIMED * model.batch_size))
-    model.set_params(epochs=2).fit(scenes[some], truth[some])
-    seconds = float(model.trace_["seconds"][-1]) * len(scenes) / len(scenes[some])
-    return max(2, int((until - time.perf_counter()) / seconds))
 
 
 def _options() -> argparse.ArgumentParser:

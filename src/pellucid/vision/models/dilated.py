@@ -87,8 +87,8 @@ class DilatedPixelNetwork(ImageNetwork):
         self.features = nn.Sequential(*layers)
         self.fc6 = nn.Sequential(*_normalized(inputs, 2 * inputs, reach))
         self.fc7 = nn.Sequential(nn.Conv2d(2 * inputs, 2 * inputs, 1), nn.ReLU(), nn.Dropout2d(architecture.dropout))
-        self.scores = nn.Conv2d(2 * inputs, classes, 1)
         draw_he_weights(self)
+        self.scores = nn.Conv2d(2 * inputs, classes, 1)
         self.context = ContextModule(classes, architecture.form).build()
         own = ("features", "fc6", "fc7", "scores")
         self.stage_parts = {**{name: (name,) for name in own}, "context": ("context",)}

@@ -14,10 +14,12 @@ __all__ = [
     "compare_with_windows",
     "confusion_counts",
     "segmentation_score",
+    "show_mean_iou",
     "sliding_window_scores",
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.segmentation.score_workings import show_mean_iou
     from pellucid.vision.segmentation.scoring import SegmentationScore, confusion_counts, segmentation_score
     from pellucid.vision.segmentation.segmenter import Segmenter
     from pellucid.vision.segmentation.sliding_window import (

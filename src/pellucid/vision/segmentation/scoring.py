@@ -161,7 +161,7 @@ def segmentation_score(truth: Data, predicted: Data, *, classes: Data = None, ig
     truths, guesses = as_label_maps(truth, "truth"), as_label_maps(predicted, "predicted")
     check_pairs(("truth", "predicted"), truths, guesses)
     if ignore is not None:  # what is predicted there is not looked at, and need not be a class
-        guesses = [np.where(a == ignore, ignore, b) for a, b in zip(truths, guesses, strict=True)]
+        guesses = [np.where(a == ignore, a, b) for a, b in zip(truths, guesses, strict=True)]
     known = labels_in([*truths, *guesses], ignore) if classes is None else np.unique(np.asarray(classes))
     if not len(known):
         raise ValueError("truth must hold a pixel that counts, got none. Check the label to ignore.")

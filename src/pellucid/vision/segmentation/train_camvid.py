@@ -21,6 +21,7 @@ from pellucid.vision.models import FCN, DilatedNetwork, EfficientUNet, UNet
 from pellucid.vision.scene_augmentation import ColorShift, SceneFlip, SceneScale
 from pellucid.vision.segmentation.scoring import SegmentationScore
 from pellucid.vision.segmentation.segmenter import Segmenter
+from pellucid.vision.time_box import epochs_within
 
 UNLABELED = 11
 """The label of pixels that do not count."""
@@ -43,10 +44,8 @@ def main(words: Sequence[str] | None = None) -> None:
     started = time.perf_counter()
     images, maps = read_split(arguments.images, "train", arguments.most)
     model = segmenter_for(arguments, maps)
-    seconds = _seconds_of_an_epoch(model, images, maps)
-    left = 60.0 * arguments.minutes - (time.perf_counter() - started)
-    model.set_params(epochs=max(2, int(left / seconds)), verbose=arguments.verbose)
-    model.fit(images, maps)
+    epochs = epochs_within(model, images, maps, started + 60.0 * arguments.minutes)
+    model.set_params(epochs=epochs).fit(images, maps)
     found = {
         "network": repr(model.architecture_),
         "weights": sum(weight.size for weight in model.weights_.values()),
@@ -93,6 +92,7 @@ def segmenter_for(arguments: argparse.Namespace, maps: Sequence[Array]) -> Segme
         deterministic=False,
         device=arguments.device,
         random_state=arguments.seed,
+        verbose=arguments.verbose,
         ignore_label=UNLABELED,
         class_weight=root_balance(maps),
         initial_weights=arguments.weights if arguments.network == "efficientnet" else None,
@@ -105,12 +105,6 @@ def root_balance(maps: Sequence[Array]) -> dict[int, float]:
     rare = np.sqrt(counts.sum() / np.maximum(counts, 1))
     rare *= counts.sum() / (counts @ rare)  # a pixel counts 1 on average
     return {int(label): float(rare[label]) for label in np.flatnonzero(counts)}
-
-
-def _seconds_of_an_epoch(model: Segmenter, images: Sequence[Array], maps: Sequence[Array]) -> float:
-    """Return the time of the second of two epochs: the first one is slow."""
-    model.set_params(epochs=2)
-    return float(model.fit(images, maps).trace_["seconds"][-1])
 
 
 def figures(score: SegmentationScore, names: Sequence[str]) -> dict[str, Any]:

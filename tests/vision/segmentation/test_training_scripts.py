@@ -1,4 +1,4 @@
-"""The script that trains on CamVid, on made frames with a tiny network."""
+"""The scripts that train on CamVid and on made scenes, on little and with a tiny network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PIL import Image
 
 import pellucid
 from pellucid.vision.models import UNet
-from pellucid.vision.segmentation import train_camvid
+from pellucid.vision.segmentation import train_camvid, train_digit_maps
 
 
 @pytest.fixture
@@ -55,3 +55,13 @@ def test_rare_classes_count_more_but_pixels_one_on_average():
 def test_a_folder_without_frames_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"a folder with train/\*.jpg"):
         train_camvid.read_split(tmp_path, "train")
+
+
+def test_made_scenes_are_learned_and_scored(tmp_path):
+    out = tmp_path / "digits.safetensors"
+    words = ["--size", "32", "--scenes", "6", "--tested", "4", "--epochs", "1", "--width", "2", "--device", "cpu"]
+    train_digit_maps.main([*words, "--out", str(out)])
+    found = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    assert 0.0 <= found["mean IoU"] <= 1.0
+    assert found["epochs"] == 1
+    assert pellucid.load(out).classes_.max() == 10

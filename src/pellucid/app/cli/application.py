@@ -20,6 +20,7 @@ from pellucid.app.cli.cluster import cluster
 from pellucid.app.cli.compare import compare
 from pellucid.app.cli.demo import demo
 from pellucid.app.cli.describe import describe
+from pellucid.app.cli.detect import detect
 from pellucid.app.cli.errors import (
     INTERRUPTED,
     ClaimError,
@@ -80,6 +81,7 @@ for command in (
     map_,
     restore,
     segment,
+    detect,
     predict,
     compare,
     explain,

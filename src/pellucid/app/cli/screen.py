@@ -19,7 +19,7 @@ from pellucid.app.bake_off.so_far import stages_shown
 from pellucid.app.cli.errors import CommandError
 from pellucid.app.clusters import Grouping
 from pellucid.app.maps import MappedTable
-from pellucid.app.pictures import RestoredFile, SegmentedFile
+from pellucid.app.pictures import DetectedFile, RestoredFile, SegmentedFile
 from pellucid.app.report import (
     format_measure,
     format_number,
@@ -198,6 +198,18 @@ def print_segmentation(result: SegmentedFile, console: Console, files: Sequence[
         table.add_row(one.name, f"{one.share:.1%}", f"{one.confidence:.1%}")
     console.print(table)
     lines = [f"{name}: {file}" for name, file in zip(("Picture", "Labels", "JSON", "Page"), files, strict=True)]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def print_detection(result: DetectedFile, console: Console, files: Sequence[Path]) -> None:
+    """Print the objects that were found, and the files."""
+    table = Table("Label", "Score", "Box", header_style="bold")
+    table.columns[1].justify = "right"
+    for label, score, box in zip(result.found.labels, result.found.scores, result.found.boxes, strict=True):
+        table.add_row(str(label), f"{score:.3f}", " ".join(f"{side:.0f}" for side in box))
+    nothing = f"Nothing was found with a score of {result.threshold:g} or more."
+    console.print(table if len(result.found) else nothing)
+    lines = [f"{name}: {file}" for name, file in zip(("Picture", "JSON", "Page"), files, strict=True)]
     console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
 
 

@@ -3,6 +3,7 @@
 from pellucid.app.report.card import render_model_card
 from pellucid.app.report.cluster_page import render_cluster_report
 from pellucid.app.report.describe_page import render_description, values_in_words
+from pellucid.app.report.detect_page import render_detection
 from pellucid.app.report.explain_page import render_explanation
 from pellucid.app.report.map_page import render_map_report
 from pellucid.app.report.numbers import (
@@ -30,6 +31,7 @@ __all__ = [
     "render_card_so_far",
     "render_cluster_report",
     "render_description",
+    "render_detection",
     "render_explanation",
     "render_fit_report",
     "render_map_report",

@@ -31,6 +31,7 @@ from pellucid.app.cli.errors import (
 )
 from pellucid.app.cli.explain import explain
 from pellucid.app.cli.fit import fit
+from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
@@ -82,6 +83,7 @@ for command in (
     restore,
     segment,
     detect,
+    fit_detector,
     predict,
     compare,
     explain,

@@ -5,6 +5,7 @@ from pellucid.app.report.cluster_page import render_cluster_report
 from pellucid.app.report.describe_page import render_description, values_in_words
 from pellucid.app.report.detect_page import render_detection
 from pellucid.app.report.explain_page import render_explanation
+from pellucid.app.report.fit_detector_page import render_fitted_detector
 from pellucid.app.report.map_page import render_map_report
 from pellucid.app.report.numbers import (
     format_measure,
@@ -34,6 +35,7 @@ __all__ = [
     "render_detection",
     "render_explanation",
     "render_fit_report",
+    "render_fitted_detector",
     "render_map_report",
     "render_model_card",
     "render_restoration",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 OPACITY = 0.45
 """How much of a mask's color is seen."""
-LETTER, LINE = 6.5, 14
-"""Width of a letter and height of a line of the font that Pillow brings, in pixels, at most."""
+LINE = 14
+"""Height of a line of the font that Pillow brings, in pixels."""
 
 Color = tuple[int, int, int]
 
@@ -81,13 +81,13 @@ def draw_boxes(picture: Array, boxes: Array, texts: Sequence[str], colors: Seque
 
     drawn = Image.fromarray(picture)
     draw = ImageDraw.Draw(drawn)
-    thick = max(1, round(max(picture.shape[:2]) / 400))
+    thick = max(1, round(max(picture.shape[:2]) / 300))
     for box, text, color in list(zip(boxes.tolist(), texts, colors, strict=True))[::-1]:
         left, top, right, bottom = box[0], box[1], max(box[2] - 1, box[0]), max(box[3] - 1, box[1])
         draw.rectangle((left, top, right, bottom), outline=color, width=thick)
         if text:
             above = max(top - LINE, 0)
-            draw.rectangle((left, above, left + LETTER * len(text) + 4, above + LINE), fill=color)
+            draw.rectangle((left, above, left + draw.textlength(text) + 4, above + LINE), fill=color)
             is_bright = sum(color) > 382
             draw.text((left + 2, above + 1), text, fill="black" if is_bright else "white")
     return np.asarray(drawn)

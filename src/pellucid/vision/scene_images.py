@@ -64,7 +64,7 @@ def _checked(image: Array) -> Array:
     if not min(image.shape):
         raise ValueError("has no pixel")
     if image.dtype == np.uint8:
-        return np.ascontiguousarray(image)
+        return np.require(image, requirements=("C", "W"))  # Pillow's arrays are read-only, which torch warns about
     if image.dtype.name in LARGEST:
         return np.ascontiguousarray(image, dtype=np.float32) / np.float32(LARGEST[image.dtype.name])
     if image.dtype.kind not in "f":
@@ -73,7 +73,7 @@ def _checked(image: Array) -> Array:
         raise ValueError("has pixels that are no numbers")
     if np.abs(image).max() > 16:
         raise ValueError(f"has values up to {np.abs(image).max():.3g}, where white is 1: divide it by 255")
-    return np.ascontiguousarray(image, dtype=np.float32)
+    return np.require(image, np.float32, ("C", "W"))
 
 
 def _what(images: Any) -> str:

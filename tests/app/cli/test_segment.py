@@ -8,8 +8,9 @@ from PIL import Image
 
 import pellucid
 from pellucid.app.cli.application import run
-from pellucid.app.pictures.segment_image import class_colors, run_lengths, with_legend
+from pellucid.app.pictures.segment_image import class_colors, with_legend
 from pellucid.linear_model import LinearRegression
+from pellucid.vision.detection.annotation_files import run_lengths
 
 pytest.importorskip("torch", reason="a Segmenter runs on torch")
 

@@ -20,6 +20,7 @@ from pellucid.app.cli.cluster import cluster
 from pellucid.app.cli.compare import compare
 from pellucid.app.cli.demo import demo
 from pellucid.app.cli.describe import describe
+from pellucid.app.cli.detect import detect
 from pellucid.app.cli.errors import (
     INTERRUPTED,
     ClaimError,
@@ -30,6 +31,7 @@ from pellucid.app.cli.errors import (
 )
 from pellucid.app.cli.explain import explain
 from pellucid.app.cli.fit import fit
+from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
@@ -80,6 +82,8 @@ for command in (
     map_,
     restore,
     segment,
+    detect,
+    fit_detector,
     predict,
     compare,
     explain,

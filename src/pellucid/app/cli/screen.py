@@ -19,7 +19,7 @@ from pellucid.app.bake_off.so_far import stages_shown
 from pellucid.app.cli.errors import CommandError
 from pellucid.app.clusters import Grouping
 from pellucid.app.maps import MappedTable
-from pellucid.app.pictures import RestoredFile, SegmentedFile
+from pellucid.app.pictures import DetectedFile, FittedDetector, RestoredFile, SegmentedFile
 from pellucid.app.report import (
     format_measure,
     format_number,
@@ -198,6 +198,35 @@ def print_segmentation(result: SegmentedFile, console: Console, files: Sequence[
         table.add_row(one.name, f"{one.share:.1%}", f"{one.confidence:.1%}")
     console.print(table)
     lines = [f"{name}: {file}" for name, file in zip(("Picture", "Labels", "JSON", "Page"), files, strict=True)]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def print_detection(result: DetectedFile, console: Console, files: Sequence[Path]) -> None:
+    """Print the objects that were found, and the files."""
+    table = Table("Label", "Score", "Box", header_style="bold")
+    table.columns[1].justify = "right"
+    for label, score, box in zip(result.found.labels, result.found.scores, result.found.boxes, strict=True):
+        table.add_row(str(label), f"{score:.3f}", " ".join(f"{side:.0f}" for side in box))
+    nothing = f"Nothing was found with a score of {result.threshold:g} or more."
+    console.print(table if len(result.found) else nothing)
+    lines = [f"{name}: {file}" for name, file in zip(("Picture", "JSON", "Page"), files, strict=True)]
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def print_fitted_detector(result: FittedDetector, console: Console, files: Sequence[Path]) -> None:
+    """Print what a detector reaches, what to beware of, and the files."""
+    table = Table("On images not learned from", "Value", "95 % interval", header_style="bold")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    values = (("AP50", result.score.ap50, result.interval50), ("mean AP", result.score.ap, result.interval))
+    for name, value, (low, high) in values:
+        table.add_row(name, f"{value:.3f}", f"{low:.2f} to {high:.2f}")
+    console.print(table)
+    missed, false = result.confusion.missed.sum(), result.confusion.false.sum()
+    console.print(f"At a score of 0.5, {missed} of their objects are missed, and {false} found that are not there.")
+    for sentence in result.cautions:
+        console.print(f"Beware: {sentence}", highlight=False, markup=False)
+    lines = [f"{name}: {file}" for name, file in zip(("Model", "JSON", "Page"), files, strict=True)]
     console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from pellucid.app.pictures.image_files import ImageFile
 from pellucid.core.types import Array
+from pellucid.vision.detection.annotation_files import run_lengths
 from pellucid.vision.segmentation.segmenter import Segmenter
 
 OPACITY = 0.55
@@ -169,16 +170,3 @@ def coco_document(result: SegmentedFile, file_name: str) -> dict[str, Any]:
         )
     images = [{"id": 1, "file_name": file_name, "height": height, "width": width}]
     return {"images": images, "categories": categories, "annotations": annotations}
-
-
-def run_lengths(mask: Array) -> list[int]:
-    """Return the lengths of runs of pixels outside and inside in turn, column by column, as COCO counts them.
-
-    Examples
-    --------
-    >>> run_lengths(np.array([[False, True], [True, True]]))
-    [1, 3]
-    """
-    flat = np.concatenate([[False], mask.ravel(order="F")])  # the first run is of pixels outside, and may be empty
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    return [int(n) for n in np.diff([0, *changes, mask.size])]

@@ -3,7 +3,9 @@
 from pellucid.app.report.card import render_model_card
 from pellucid.app.report.cluster_page import render_cluster_report
 from pellucid.app.report.describe_page import render_description, values_in_words
+from pellucid.app.report.detect_page import render_detection
 from pellucid.app.report.explain_page import render_explanation
+from pellucid.app.report.fit_detector_page import render_fitted_detector
 from pellucid.app.report.map_page import render_map_report
 from pellucid.app.report.numbers import (
     format_measure,
@@ -30,8 +32,10 @@ __all__ = [
     "render_card_so_far",
     "render_cluster_report",
     "render_description",
+    "render_detection",
     "render_explanation",
     "render_fit_report",
+    "render_fitted_detector",
     "render_map_report",
     "render_model_card",
     "render_restoration",

@@ -19,9 +19,9 @@ SIMILARITIES = ("color", "texture", "size", "fill")
 MODES: dict[str, tuple[tuple[str, ...], tuple[float, ...], tuple[tuple[str, ...], ...]]] = {
     "fast": (("hsv", "lab", "gray"), (150.0, 300.0), (SIMILARITIES, SIMILARITIES[1:])),
     "quality": (
-        ("hsv", "lab", "gray", "normalized rgb", "hue"),
-        (50.0, 100.0, 150.0, 300.0),
-        (SIMILARITIES, SIMILARITIES[1:], ("fill",), ("size",)),
+        ("hsv", "lab", "gray", "normalized rgb"),
+        (50.0, 150.0, 300.0),
+        (SIMILARITIES, SIMILARITIES[1:]),
     ),
 }
 NEIGHBORS = ((0, 1), (1, 0), (1, 1), (1, -1))
@@ -333,8 +333,6 @@ def _planes_of(image: Array, space: str) -> Array:
     sixths = np.where(top == g, 2 * spread + b - r, sixths)
     sixths = np.where(top == r, (g - b) % np.where(spread > 0, 6 * spread, 1), sixths)
     hue = _nearest(255 * sixths, np.where(spread > 0, 6 * spread, 1))
-    if space == "hue":
-        return hue[:, :, None]
     return np.stack([hue, _nearest(255 * spread, np.where(top > 0, top, 1)), top], axis=2)
 
 

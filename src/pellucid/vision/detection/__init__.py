@@ -32,6 +32,7 @@ __all__ = [
     "Annotations",
     "AveragePrecision",
     "BoxCoding",
+    "ClassConfusion",
     "Detections",
     "Detector",
     "EfficientNetBody",
@@ -50,7 +51,9 @@ __all__ = [
     "average_precision",
     "box_area",
     "box_iou",
+    "class_confusion",
     "clip_boxes",
+    "coco_detections",
     "default_boxes",
     "focal_loss",
     "from_corners",
@@ -58,6 +61,7 @@ __all__ = [
     "graph_segmentation",
     "match_anchors",
     "paired_giou",
+    "read_annotation_file",
     "roi_align",
     "roi_pool",
     "selective_search",
@@ -73,6 +77,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from pellucid.vision.detection.annotation_files import coco_detections, read_annotation_file
     from pellucid.vision.detection.annotations import Annotations, Detections
     from pellucid.vision.detection.boxes.anchors import AnchorGrid, default_boxes
     from pellucid.vision.detection.boxes.box_coding import BoxCoding
@@ -99,6 +104,7 @@ if TYPE_CHECKING:
     from pellucid.vision.detection.region_grouping.graph_segmentation import graph_segmentation
     from pellucid.vision.detection.region_grouping.selective_search import Proposals, selective_search
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
+    from pellucid.vision.detection.scoring.confusion import ClassConfusion, class_confusion
     from pellucid.vision.detection.workings.average_precision_workings import show_average_precision
     from pellucid.vision.detection.workings.head_workings import show_box_regression, show_focal_loss, show_roi_align
     from pellucid.vision.detection.workings.overlap_workings import show_anchor_match, show_iou, show_suppression

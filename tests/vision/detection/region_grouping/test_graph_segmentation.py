@@ -8,8 +8,10 @@ from hypothesis.extra.numpy import arrays
 
 from pellucid.proofs.vision.selective_search import _planes_of, _segmented
 from pellucid.vision.detection import graph_segmentation
+from pellucid.vision.detection.region_grouping import kernels
 from pellucid.vision.detection.region_grouping.color_spaces import COLOR_SPACES, eight_bit
 from pellucid.vision.detection.region_grouping.graph_segmentation import SortedEdges, smoothed
+from tests.plain_kernels import in_python
 
 small_images = arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9), st.sampled_from([1, 3])))
 
@@ -89,6 +91,20 @@ def test_pairs_are_sorted_and_equal_ones_stay_as_they_came():
     assert len(edges.codes) == 4 * 13 * 17 - 13 - 17 - 2 * (13 + 17 - 1)  # right, down, and two diagonals
     same = SortedEdges.of(np.zeros((5, 6, 1), np.int32))
     assert (np.diff(same.codes) > 0).all()
+
+
+def test_compiled_loops_do_as_plain_ones():
+    image = np.random.default_rng(1).integers(0, 2040, (5, 6, 2)).astype(np.int32)
+    results = []
+    for run in (lambda kernel: kernel, in_python):
+        codes, weights, labels = np.empty(120, np.int32), np.empty(120, np.int32), np.empty(30, np.int32)
+        n = run(kernels.edge_weights)(image, codes, weights)
+        room = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(4097, np.int64)
+        run(kernels.sort_edges)(codes[:n], weights[:n], *room)
+        room = np.empty(30, np.int32), np.empty(30, np.int32), np.empty(30)
+        count = run(kernels.join_edges)(codes[:n], weights[:n], 6, 0.125, 90.0, 3, *room, labels)
+        results.append((n, count, codes[:n].tolist(), labels.tolist()))
+    assert results[0] == results[1]
 
 
 # peer

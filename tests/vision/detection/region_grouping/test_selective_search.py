@@ -97,7 +97,7 @@ def test_objects_are_found_and_verified(mode):
     found = selective_search(image, mode, min_size=20)
     assert (box_iou(objects.astype(float), found.boxes.astype(float)).max(axis=1) > 0.8).all()
     assert pellucid.verify(found, image, random_state=0).holds
-    assert len(found.hierarchies) == {"fast": 12, "quality": 80}[mode]
+    assert len(found.hierarchies) == {"fast": 12, "quality": 24}[mode]
     assert "hierarchies; holds" in repr(found)
 
 

@@ -61,11 +61,6 @@ def hsv(image: Array) -> Array:
     return _planes(hues, _quotient(255 * spread, np.maximum(largest, 1)), largest)
 
 
-def hue(image: Array) -> Array:
-    """Return the hue alone."""
-    return np.ascontiguousarray(hsv(image)[:, :, :1])
-
-
 def lab(image: Array) -> Array:
     """Return the CIE's L*, of 0 to 255, and a* and b* with 128 for gray."""
     light, root = _tables()
@@ -109,7 +104,6 @@ def _planes(*channels: Array) -> Array:
 COLOR_SPACES: dict[str, Callable[[Array], Array]] = {
     "gray": gray,
     "hsv": hsv,
-    "hue": hue,
     "lab": lab,
     "normalized rgb": normalized_rgb,
 }

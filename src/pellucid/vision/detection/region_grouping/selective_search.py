@@ -35,11 +35,7 @@ class Mode:
 
 MODES = {
     "fast": Mode(("hsv", "lab", "gray"), (150.0, 300.0), (SIMILARITIES, SIMILARITIES[1:])),
-    "quality": Mode(
-        ("hsv", "lab", "gray", "normalized rgb", "hue"),
-        (50.0, 100.0, 150.0, 300.0),
-        (SIMILARITIES, SIMILARITIES[1:], ("fill",), ("size",)),
-    ),
+    "quality": Mode(("hsv", "lab", "gray", "normalized rgb"), (50.0, 150.0, 300.0), (SIMILARITIES, SIMILARITIES[1:])),
 }
 
 
@@ -97,7 +93,7 @@ def selective_search(image: Data, mode: str = "fast", *, min_size: int = 100) ->
     image : array of shape (height, width) or (height, width, 3)
         In 8 bits, or floats from 0 to 1; red, green, blue.
     mode : {"fast", "quality"}, default="fast"
-        Twelve hierarchies, or eighty with smaller regions and single similarities.
+        Twelve hierarchies, or twenty-four, some of them with smaller regions.
     min_size : int, default=100
         Least number of pixels of a region that is not grouped.
 

@@ -98,7 +98,7 @@ class SceneEstimator(BaseEstimator):
 
     @abstractmethod
     def _score_with(self, module: nn.Module, scenes: Any, labels: Mapping[str, Any]) -> float:
-        """Return the score of a module in test mode; the code that counts is the proof's own."""
+        """Return the score of a module in test mode."""
 
     def _fit_scenes(self, images: Any, truth: Any, weight: Any = None) -> Self:
         """Train, and store the network with its evidence; a fit that fails leaves nothing that looks fitted."""

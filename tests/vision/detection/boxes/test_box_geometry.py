@@ -162,3 +162,10 @@ def test_bad_boxes_and_settings_are_refused_in_a_sentence():
         default_boxes([[2]], [(1, 1)], (9, 9), scales=[0.5])
     with pytest.raises(ValueError, match="steps must be 1, one for each map"):
         default_boxes([[2]], [(1, 1)], (9, 9), steps=[8, 16])
+
+
+def test_no_anchors_are_decoded_into_no_boxes():
+    torch = pytest.importorskip("torch")
+    for empty, two in ((np.zeros((0, 4)), np.zeros((0, 8))), (torch.zeros(0, 4), torch.zeros(0, 8))):
+        assert tuple(BoxCoding().decode(empty, empty).shape) == (0, 4)
+        assert tuple(BoxCoding().decode(two, empty).shape) == (0, 8)

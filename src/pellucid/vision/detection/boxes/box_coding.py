@@ -68,7 +68,7 @@ class BoxCoding:
         anchors = as_boxes(anchors, "anchors")
         xp = array_namespace(anchors)
         offsets = xp.asarray(offsets, dtype=anchors.dtype)
-        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], -1, 4)), "offsets")  # (n, k, 4)
+        each = as_boxes(xp.reshape(offsets, (*offsets.shape[:-1], offsets.shape[-1] // 4, 4)), "offsets")  # (n, k, 4)
         x, y, width, height = (one[..., None] for one in _centers_and_sizes(anchors))
         move_x, move_y, grow_x, grow_y = (each[..., k] / w for k, w in enumerate(self.weights))
         center_x, center_y = move_x * width + x, move_y * height + y

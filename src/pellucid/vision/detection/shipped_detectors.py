@@ -1,0 +1,55 @@
+"""Small detectors that ship with the package, trained on made scenes of MNIST's digits, with the figures they reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pellucid.core.checks import check_one_of
+from pellucid.core.files import load
+from pellucid.vision.detection.detector import Detector
+
+WEIGHTS = Path(__file__).parent / "weights"
+
+SHIPPED = {
+    "digits yolo": "digits_yolo",
+    "digits ssd": "digits_ssd",
+    "digits retinanet": "digits_retinanet",
+    "digits fast r-cnn": "digits_fast_rcnn",
+    "digits faster r-cnn": "digits_faster_rcnn",
+}
+"""Name -> file."""
+
+
+def shipped_detector(name: str) -> Detector:
+    """Return a trained detector: gray images of about 320 x 320 with bright digits of 20 to 100 pixels on dark ground.
+
+    Parameters
+    ----------
+    name : {"digits yolo", "digits ssd", "digits retinanet", "digits fast r-cnn", "digits faster r-cnn"}
+
+    Examples
+    --------
+    >>> from pellucid.vision.scenes import digit_scenes
+    >>> scenes, truth = digit_scenes(1, fewest=3, most=3, random_state=1)
+    >>> found = shipped_detector("digits ssd").predict(scenes)[0]
+    >>> bool((found.scores > 0.5).sum() >= 2)
+    True
+    """
+    check_one_of(tuple(SHIPPED), name=name)
+    found: Detector = load(WEIGHTS / f"{SHIPPED[name]}.safetensors")
+    return found
+
+
+def shipped_figures(name: str) -> dict[str, Any]:
+    """Return what was measured when the weights were made: data, seed, minutes, average precision with interval.
+
+    Examples
+    --------
+    >>> shipped_figures("digits ssd")["AP50"] > 0.97
+    True
+    """
+    check_one_of(tuple(SHIPPED), name=name)
+    found: dict[str, Any] = json.loads((WEIGHTS / f"{SHIPPED[name]}.json").read_text(encoding="utf-8"))
+    return found

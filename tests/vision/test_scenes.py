@@ -77,8 +77,8 @@ def test_everything_moves_together():
             continue
         left, top, right, bottom = seen.boxes[0].round().int().tolist()
         inside = seen.image[0, top:bottom, left:right]
-        assert float(inside.mean()) > 0.85
-        assert float(seen.masks[0, top:bottom, left:right].float().mean()) > 0.85
+        assert float(inside.mean()) > 0.75
+        assert float(seen.masks[0, top:bottom, left:right].float().mean()) > 0.75
         assert int((seen.label_map == 1).sum()) == int(seen.masks[0].sum())
     dark = ColorShift()(Scene(torch.rand(3, 8, 8))).image
     assert 0.0 <= float(dark.min()) <= float(dark.max()) <= 1.0

@@ -39,7 +39,7 @@ TINY_DETECTORS = {
     "ssd": SSD(TINY, ratios=((2.0,),) * 3, scales=(0.1, 0.2, 0.4, 0.8), steps=None, side=None, channels=None),
     "retinanet": RetinaNet(PYRAMID, (8, 16, 32), layers=1, channels=None, short_side=None),
     "r-cnn": RCNN(TINY, crop=16, regions=16),
-    "fast r-cnn": FastRCNN(TINY, stride=4, width=8, regions=16),
+    "fast r-cnn": FastRCNN(TINY, stride=16, width=8, regions=16),
     "faster r-cnn": FasterRCNN(PYRAMID, (8, 16, 32), width=8, channels=None, short_side=None, regions=16),
     "mask r-cnn": MaskRCNN(PYRAMID, (8, 16, 32), width=8, channels=None, short_side=None, regions=16, mask_width=8),
     "localizer": Localizer(TINY, objects=2, width=16),

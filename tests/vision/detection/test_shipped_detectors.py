@@ -5,10 +5,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from pellucid.vision.detection.networks.small_detectors import SMALL_DETECTORS  # noqa: E402
-from pellucid.vision.detection.scoring.average_precision import average_precision  # noqa: E402
-from pellucid.vision.detection.shipped_detectors import SHIPPED, WEIGHTS, shipped_detector, shipped_figures  # noqa: E402
-from pellucid.vision.scenes import digit_scenes  # noqa: E402
+from pellucid.vision.detection.networks.small_detectors import SMALL_DETECTORS
+from pellucid.vision.detection.scoring.average_precision import average_precision
+from pellucid.vision.detection.shipped_detectors import SHIPPED, WEIGHTS, shipped_detector, shipped_figures
+from pellucid.vision.scenes import digit_scenes
 
 
 @pytest.mark.parametrize("name", SHIPPED)

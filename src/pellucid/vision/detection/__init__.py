@@ -65,6 +65,7 @@ __all__ = [
     "roi_align",
     "roi_pool",
     "selective_search",
+    "shipped_detector",
     "show_anchor_match",
     "show_average_precision",
     "show_box_regression",
@@ -105,6 +106,7 @@ if TYPE_CHECKING:
     from pellucid.vision.detection.region_grouping.selective_search import Proposals, selective_search
     from pellucid.vision.detection.scoring.average_precision import AveragePrecision, average_precision
     from pellucid.vision.detection.scoring.confusion import ClassConfusion, class_confusion
+    from pellucid.vision.detection.shipped_detectors import shipped_detector
     from pellucid.vision.detection.workings.average_precision_workings import show_average_precision
     from pellucid.vision.detection.workings.head_workings import show_box_regression, show_focal_loss, show_roi_align
     from pellucid.vision.detection.workings.overlap_workings import show_anchor_match, show_iou, show_suppression

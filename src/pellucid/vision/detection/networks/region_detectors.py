@@ -95,14 +95,14 @@ class FastRCNN(DetectorArchitecture):
     Parameters
     ----------
     body : SmallBody or ResNetBody
-        Network of the image; its map at ``stride`` is used.
+        Network of the image; its map at ``stride`` is used, of a ``SmallBody`` its last one.
     stride : {4, 8, 16, 32}, default=8
         Pixels between two places of that map.
     width : int, default=256
         Units of the two dense layers.
     """
 
-    body: SmallBody | ResNetBody = SmallBody((32, 64, 128))
+    body: SmallBody | ResNetBody = SmallBody((32, 64))
     stride: int = 8
     width: int = 256
     classes: int | None = None
@@ -272,8 +272,11 @@ class PooledRegions(RegionNetwork):
         super().__init__(settings)
         self.stride = settings.stride
         self.level = settings.stride.bit_length() - 3
-        if 4 * 2**self.level != settings.stride or self.level >= len(settings.body.maps):
-            raise ValueError(f"stride must be one of the body's, 4, 8, ..., got {settings.stride}.")
+        strides = [4 * 2**level for level in range(len(settings.body.maps))]
+        if isinstance(settings.body, SmallBody):  # stages behind the map would learn nothing
+            strides = strides[-1:]
+        if settings.stride not in strides:
+            raise ValueError(f"stride must be one of the body's, {strides}, got {settings.stride}.")
         self.body = settings.body.build(self.channels)
         self.box_head = TwoDense(settings.body.maps[self.level] * CELLS**2, settings.width)
         self.box_predictor = BoxPredictor(settings.width, self.classes)

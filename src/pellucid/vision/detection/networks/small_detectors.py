@@ -29,7 +29,7 @@ SMALL_DETECTORS: dict[str, DetectorArchitecture] = {
         long_side=None,
     ),
     "r-cnn": RCNN(SmallBody((32, 64, 128)), crop=48, regions=48),
-    "fast r-cnn": FastRCNN(SmallBody((32, 64, 96)), stride=4, width=192, regions=96),
+    "fast r-cnn": FastRCNN(SmallBody((32,)), stride=4, width=192, regions=96),
     "faster r-cnn": FasterRCNN(
         FeaturePyramid(BODY, maps=64, first=0, more="none"),
         anchor_sizes=(16, 28, 48, 80),

@@ -49,7 +49,7 @@ def test_a_topic_whose_extra_is_missing_says_which(monkeypatch):
     monkeypatch.setattr("pellucid.catalogue.is_installed", lambda extra: extra != "deep")
     states = {topic.id: topic.status for topic in read_catalogue()}
     assert [name for name, state in states.items() if state == "needs pellucid[deep]"] == [
-        "DNN-3", "DNN-5", "DNN-6", "DNN-7", "SEG-1",
+        "DET-3", "DET-4", "DET-5", "DNN-3", "DNN-5", "DNN-6", "DNN-7", "SEG-1",
     ]  # fmt: skip
 
 

@@ -226,8 +226,9 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
     "pellucid fit 'a b.csv' --target y --drop id --drop no --seed 3"
     """
     command = of or fit
-    usual = {name: parameter.default for name, parameter in signature(command).parameters.items()}
-    places = [name for name, default in usual.items() if default is Parameter.empty]
+    parameters = signature(command).parameters
+    usual = {name: parameter.default for name, parameter in parameters.items()}
+    places = [name for name, parameter in parameters.items() if _is_place(parameter)]
     words = ["pellucid", command.__name__.strip("_"), *(str(given[name]) for name in places)]
     for name, value in given.items():
         if name in places or value == usual.get(name) or value is None or value is False:
@@ -236,6 +237,12 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
         for one in value if isinstance(value, list) else [value]:
             words += [option] if one is True else [option, str(one.value if isinstance(one, Enum) else one)]
     return shlex.join(words)
+
+
+def _is_place(parameter: Parameter) -> bool:
+    """Return whether a word of a command has no name before it: options may be required, too."""
+    is_option = "OptionInfo" in str(parameter.annotation) or "typer.Option" in str(parameter.annotation)
+    return parameter.default is Parameter.empty and not is_option
 
 
 def _read_metric(metric: str | None) -> Any:

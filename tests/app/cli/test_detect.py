@@ -164,7 +164,10 @@ def test_too_few_images_and_wrong_names_get_a_sentence(folder, tmp_path, capsys)
     for arguments, words in (
         ([images, "--boxes", str(tmp_path / "few.csv")], "images must be at least 4"),
         ([images, "--boxes", str(tmp_path / "none.csv")], "must name an object"),
-        ([images, "--boxes", good, "--network", "resnet"], "network must be one of faster r-cnn, retinanet, yolo"),
+        (
+            [images, "--boxes", good, "--network", "resnet"],
+            "network must be auto or one of pretrained faster r-cnn, faster r-cnn",
+        ),
         ([str(tmp_path / "empty"), "--boxes", good], "which has none"),
         ([str(tmp_path / "nowhere"), "--boxes", good], "must be a folder"),
     ):
@@ -207,3 +210,4 @@ def test_anchors_are_as_large_as_the_objects(folder):
     assert network.anchor_sizes[0] == 13  # sqrt(8 x 20)
     assert network.short_side is None
     assert len(network_for("yolo", scenes).anchors) == 4
+    assert len(network_for("pretrained faster r-cnn", scenes).anchor_sizes) == 5

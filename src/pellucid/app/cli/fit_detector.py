@@ -20,9 +20,9 @@ def fit_detector(
         Path,
         typer.Option(help="CSV with image, label, x1, y1, x2, y2 (or xmin, ...), or COCO's JSON."),
     ],
-    network: Annotated[str, typer.Option(help="faster r-cnn, retinanet or yolo: small ones, for any card.")] = (
-        "faster r-cnn"
-    ),
+    network: Annotated[
+        str, typer.Option(help="pretrained faster r-cnn (needs a package with weights), faster r-cnn, retinanet, yolo.")
+    ] = "auto",
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the images.")] = 40,
     flip: Annotated[bool, typer.Option(help="Learn from mirrored images, too; not for texts.")] = True,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,8 +29,11 @@ SHORT_SIDE, LONG_SIDE = 320, 544
 SMALL = 8.0
 """Objects narrower than this many pixels, as the network sees them, are hardly ever found."""
 WORST = 6
-NETWORKS = ("faster r-cnn", "retinanet", "yolo")
-"""The small detectors that take a folder of any images."""
+LEARNED_BEFORE: dict[str, Any] = {"initial_weights": "imagenet", "learning_rate": 6e-4, "weight_decay": 0.05}
+"""How a network is fitted whose body has learned already."""
+PRETRAINED = "pretrained faster r-cnn"
+NETWORKS = (PRETRAINED, "faster r-cnn", "retinanet", "yolo")
+"""One on a body that has seen ImageNet, and the small detectors that take a folder of any images."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class FittedDetector:
 def fit_detector_on(
     folder: AnnotatedFolder,
     *,
-    network: str = "faster r-cnn",
+    network: str = "auto",
     epochs: int = 40,
     flip: bool = True,
     device: str = "auto",
@@ -70,14 +74,16 @@ def fit_detector_on(
     """Return a detector fitted to three quarters of the images, and judged on the rest.
 
     Images that show the same scene stay on one side of the split. Larger images are reduced; anchors are as large as
-    the objects are.
+    the objects are. "auto" takes the network whose body has seen ImageNet, if its package is there.
     """
     from pellucid.vision.detection.detector import Detector
     from pellucid.vision.scene_augmentation import ColorShift, SceneFlip, SceneScale
 
     started = time.perf_counter()
+    if network == "auto":
+        network = PRETRAINED if has_imagenet_weights() else "faster r-cnn"
     if network not in NETWORKS:
-        raise ValueError(f"network must be one of {', '.join(NETWORKS)}, got {network!r}.")
+        raise ValueError(f"network must be auto or one of {', '.join(NETWORKS)}, got {network!r}.")
     groups = near_duplicates(folder.images)
     learned, tested = (folder.take(places) for places in split_scenes(len(folder.images), groups, seed))
     if not any(len(one) for one in learned.annotations):
@@ -89,6 +95,7 @@ def fit_detector_on(
         epochs=epochs,
         batch_size=min(8, len(learned.images)),
         augmentation=changes,
+        **(LEARNED_BEFORE if network == PRETRAINED else {}),
         device=device,
         verbose=verbose,
         random_state=seed,
@@ -110,6 +117,13 @@ def fit_detector_on(
         names,
         time.perf_counter() - started,
     )
+
+
+def has_imagenet_weights() -> bool:
+    """Return whether the package with the weights of EfficientNet-Lite0 is installed."""
+    from pellucid.vision.models.efficientnet import PACKAGE
+
+    return find_spec(PACKAGE) is not None
 
 
 def split_scenes(n_images: int, groups: list[list[int]], seed: int) -> tuple[Array, Array]:
@@ -140,20 +154,31 @@ def split_scenes(n_images: int, groups: list[list[int]], seed: int) -> tuple[Arr
 
 def network_for(name: str, learned: AnnotatedFolder) -> Any:
     """Return a small detector for images and objects of these sizes."""
-    from pellucid.vision.detection.networks.small_detectors import SMALL_DETECTORS
-
-    network: Any = SMALL_DETECTORS[name]
+    network: Any = _network_named(name)
     if _is_reduced(learned):
         network = replace(network, short_side=SHORT_SIDE, long_side=LONG_SIDE)
     sides = _seen_sides(learned, is_reduced=network.short_side is not None)
     low, high = np.quantile(np.sqrt(sides.prod(axis=1)), [0.1, 0.9])
-    sizes = np.geomspace(max(low, SMALL), max(high, 4.0 * SMALL), 4)
+    n_sizes = len(network.anchors if name == "yolo" else network.anchor_sizes)
+    sizes = np.geomspace(max(low, SMALL), max(high, 4.0 * SMALL), n_sizes)
     if name == "yolo":  # its anchors have a shape, too: that of most objects
         root = float(np.sqrt(np.median(sides[:, 1] / sides[:, 0])))
         return replace(
             network, anchors=tuple((round(size / root, 1), round(size * root, 1)) for size in sizes.tolist())
         )
     return replace(network, anchor_sizes=tuple(int(size) for size in sizes.round()))
+
+
+def _network_named(name: str) -> Any:
+    from pellucid.vision.detection.networks.small_detectors import SMALL_DETECTORS
+
+    if name != PRETRAINED:
+        return SMALL_DETECTORS[name]
+    from pellucid.vision.detection.networks.backbones import EfficientNetBody, FeaturePyramid
+    from pellucid.vision.detection.networks.region_detectors import FasterRCNN
+
+    pyramid = FeaturePyramid(EfficientNetBody("frozen"), maps=96)
+    return FasterRCNN(pyramid, width=256, regions=256, short_side=None, long_side=None)
 
 
 def _seen_sides(folder: AnnotatedFolder, *, is_reduced: bool) -> Array:

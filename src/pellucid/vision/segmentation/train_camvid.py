@@ -33,7 +33,7 @@ NETWORKS: dict[str, tuple[Architecture, float]] = {
     "unet": (UNet(None, None, "same", batch_normalization=True), 1e-3),
     "dilated": (DilatedNetwork(None, width=64, stride=4), 1e-3),
     "fcn8": (FCN(8, None, width=32, batch_normalization=True), 1e-3),
-    "efficientnet": (EfficientUNet(None, width=32, enlarge=2), 1.5e-3),
+    "efficientnet": (EfficientUNet(None, width=32, enlarge=2), 6e-4),
 }
 """Name -> network and learning rate."""
 

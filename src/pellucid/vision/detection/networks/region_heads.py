@@ -27,16 +27,16 @@ THRESHOLD, OVERLAP, MOST = 0.05, 0.5, 100
 """Least score of a finding; largest overlap of two of one class; findings in an image."""
 
 
-class Regions:
+class ChosenRegions:
     """Regions of a batch that learn: boxes of each image, the class and box that each is to find."""
 
     def __init__(self, boxes: list[Tensor], labels: list[Tensor], matched: list[Tensor], wanted: list[Tensor]) -> None:
         self.boxes, self.labels, self.matched, self.wanted = boxes, labels, matched, wanted
 
 
-def choose_regions(proposals: Sequence[Tensor], objects: Sequence[Objects], count: int) -> Regions:
+def choose_regions(proposals: Sequence[Tensor], objects: Sequence[Objects], count: int) -> ChosenRegions:
     """Return some proposals of each image, a quarter of them objects; the true boxes are among those to draw from."""
-    found = Regions([], [], [], [])
+    found = ChosenRegions([], [], [], [])
     for own, one in zip(proposals, objects, strict=True):
         boxes = torch.cat((own, one.boxes.to(own.dtype)))
         matched = match_anchors(boxes, one.boxes.to(own.dtype), MATCHED, MATCHED).box
@@ -78,7 +78,7 @@ class BoxPredictor(nn.Module):
         return self.cls_score(regions), self.bbox_pred(regions)
 
 
-def region_losses(scores: Tensor, offsets: Tensor, regions: Regions) -> dict[str, Tensor]:
+def region_losses(scores: Tensor, offsets: Tensor, regions: ChosenRegions) -> dict[str, Tensor]:
     """Return the two losses of this stage: which class, and, for regions with an object, where."""
     labels, wanted = torch.cat(regions.labels), torch.cat(regions.wanted)
     places = torch.nonzero(labels > 0)[:, 0]
@@ -136,10 +136,10 @@ def draw_mask_weights(module: nn.Module) -> None:
             nn.init.zeros_(layer.bias)  # type: ignore[arg-type]  # there is one
 
 
-def objects_only(regions: Regions) -> Regions:
+def objects_only(regions: ChosenRegions) -> ChosenRegions:
     """Return the regions that have an object: only those have a mask to learn."""
     places = [torch.nonzero(labels > 0)[:, 0] for labels in regions.labels]
-    return Regions(
+    return ChosenRegions(
         *(
             [values[own] for values, own in zip(part, places, strict=True)]
             for part in (regions.boxes, regions.labels, regions.matched, regions.wanted)
@@ -147,7 +147,7 @@ def objects_only(regions: Regions) -> Regions:
     )
 
 
-def mask_loss(scores: Tensor, regions: Regions, objects: Sequence[Objects]) -> Tensor:
+def mask_loss(scores: Tensor, regions: ChosenRegions, objects: Sequence[Objects]) -> Tensor:
     """Return the cross entropy of the pixels of each region, in the mask of its own class only."""
     labels = torch.cat(regions.labels)
     if not len(labels):

@@ -36,10 +36,10 @@ def roi_align(maps: Tensor, boxes: Tensor, size: int, scale: float = 1.0, sample
     steps = (torch.arange(size * samples, device=maps.device, dtype=boxes.dtype) + 0.5) / (size * samples)
     x = corners[:, 0, None] + steps * sides[:, 0, None]  # (n, size * samples)
     y = corners[:, 1, None] + steps * sides[:, 1, None]
-    return _Reader(maps, boxes[:, 0].long()).mean_of_cells(x, y, size, samples)
+    return _PlaceReader(maps, boxes[:, 0].long()).mean_of_cells(x, y, size, samples)
 
 
-class _Reader:
+class _PlaceReader:
     """Feature maps with their channels last, so that one place is one row of memory."""
 
     def __init__(self, maps: Tensor, image: Tensor) -> None:

@@ -229,7 +229,7 @@ def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -
     parameters = signature(command).parameters
     usual = {name: parameter.default for name, parameter in parameters.items()}
     places = [name for name, parameter in parameters.items() if _is_place(parameter)]
-    words = ["pellucid", command.__name__.strip("_"), *(str(given[name]) for name in places)]
+    words = ["pellucid", command.__name__.strip("_").replace("_", "-"), *(str(given[name]) for name in places)]
     for name, value in given.items():
         if name in places or value == usual.get(name) or value is None or value is False:
             continue

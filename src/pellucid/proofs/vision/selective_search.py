@@ -107,13 +107,13 @@ def _boxes_in_order(boxes: Array, levels: Array, hierarchies: Sequence[Grouping]
 
 
 def _overlaps_any(box: Array, others: Array) -> bool:
-    """Return whether a box overlaps one of others by more than four fifths."""
+    """Return whether a box overlaps one of others by more than seven tenths."""
     width = np.minimum(others[:, 2], box[2]) - np.maximum(others[:, 0], box[0])
     height = np.minimum(others[:, 3], box[3]) - np.maximum(others[:, 1], box[1])
     shared = np.maximum(width, 0) * np.maximum(height, 0)
     areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
     whole = areas + (box[2] - box[0]) * (box[3] - box[1]) - shared
-    return bool((5 * shared > 4 * whole).any())
+    return bool((10 * shared > 7 * whole).any())
 
 
 def _region_boxes(labels: Array, n: int) -> list[tuple[int, ...]]:

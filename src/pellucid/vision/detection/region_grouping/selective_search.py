@@ -20,7 +20,7 @@ from pellucid.vision.detection.region_grouping.kernels import group, mark_repeat
 from pellucid.vision.detection.region_grouping.region_features import Regions, color_bins, texture_bins
 
 SIMILARITIES = ("color", "texture", "size", "fill")
-REPEATED = (4, 5)
+REPEATED = (7, 10)
 """A box that overlaps an earlier one by more than this quotient comes after all that do not."""
 
 
@@ -85,8 +85,8 @@ def selective_search(image: Data, mode: str = "fast", *, min_size: int = 100) ->
     In each color space and at each scale the image is cut into regions (:func:`graph_segmentation`). Of all pairs of
     neighbors the most similar one becomes a region, until one is left; of equally similar pairs the one with the lower
     numbers. Similar is what shares colors and textures, is small, and fills its box. Boxes of regions that were made
-    late come first; equal levels in order of the hierarchies; and boxes that overlap an earlier one by more than four
-    fifths after all that do not.
+    late come first; equal levels in order of the hierarchies; and boxes that overlap an earlier one by more than seven
+    tenths after all that do not.
 
     Parameters
     ----------

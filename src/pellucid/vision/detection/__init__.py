@@ -18,6 +18,7 @@ ON_TORCH = (
     "SmallBody",
     "VGGScales",
     "YOLO",
+    "certified_boxes",
     "focal_loss",
     "roi_align",
     "roi_pool",
@@ -51,6 +52,7 @@ __all__ = [
     "average_precision",
     "box_area",
     "box_iou",
+    "certified_boxes",
     "class_confusion",
     "clip_boxes",
     "coco_detections",
@@ -80,6 +82,7 @@ __all__ = [
 if TYPE_CHECKING:
     from pellucid.vision.detection.annotation_files import coco_detections, read_annotation_file
     from pellucid.vision.detection.annotations import Annotations, Detections
+    from pellucid.vision.detection.box_certificates import certified_boxes
     from pellucid.vision.detection.boxes.anchors import AnchorGrid, default_boxes
     from pellucid.vision.detection.boxes.box_coding import BoxCoding
     from pellucid.vision.detection.boxes.box_geometry import (

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from pellucid.neural_network.training.trainer import Training
-    from pellucid.vision.detection.detection_training import AnnotatedImages, AnnotatedRows, DetectionBatch, Proposer
+    from pellucid.vision.detection.detection_training import (
+        AnnotatedImages,
+        AnnotatedRows,
+        DetectionBatch,
+        LossParts,
+        Proposer,
+    )
 
 FEWEST_PIXELS, SMALLEST_REGION, MOST_PROPOSALS = 12, 5000, 1000
 """Selective search starts from regions of so many pixels, or of a 5,000th of the image; its first boxes are taken."""
@@ -92,6 +98,8 @@ class Detector(SceneEstimator):
     kinds: ClassVar[Mapping[str, Kind]] = KINDS
 
     channels_: int
+    _loss_parts: LossParts
+    """Of the epoch that is trained now."""
 
     def __init__(
         self,
@@ -219,7 +227,7 @@ class Detector(SceneEstimator):
 
         from pellucid.vision.detection.detection_training import AnnotatedImages, AnnotatedRows, LossParts
 
-        self.__dict__["_loss_parts"] = LossParts()
+        self._loss_parts = LossParts()
         if module.architecture.needs_proposals:  # type: ignore[union-attr]  # a detector's
             propose = self._proposer()
             found = run_blocks(propose, scenes.images)
@@ -232,19 +240,19 @@ class Detector(SceneEstimator):
 
     def _loss(self, module: nn.Module, batch: DetectionBatch) -> Tensor:
         losses = module.training_losses(*batch)  # type: ignore[operator]  # a detector's
-        return self.__dict__["_loss_parts"].see(losses)  # type: ignore[no-any-return]
+        return self._loss_parts.see(losses)
 
     def _after_epoch(self, run: Training) -> bool:
         """Write the parts of the loss into the trace."""
-        run.trace.annotate(**self.__dict__["_loss_parts"].means())
+        run.trace.annotate(**self._loss_parts.means())
         return False
 
     def _advice(self) -> str:
-        blame = self.__dict__["_loss_parts"].blame()
+        blame = self._loss_parts.blame()
         return f"{blame}Lower learning_rate or clip_norm, or look for odd boxes."
 
     def _adopt(self, run: Training, *rest: Any) -> None:
-        self.__dict__.pop("_loss_parts")
+        del self._loss_parts
         super()._adopt(run, *rest)
 
     def _score_with(self, module: nn.Module, scenes: AnnotatedImages, labels: Mapping[str, Any]) -> float:

@@ -26,6 +26,7 @@ from pellucid.vision.detection.networks.detection_network import DetectorArchite
 from pellucid.vision.detection.networks.region_detectors import FasterRCNN, MaskRCNN
 from pellucid.vision.detection.scoring.average_precision import average_precision
 from pellucid.vision.scene_augmentation import ColorShift, SceneFlip, SceneScale
+from pellucid.vision.time_box import epochs_within
 
 FOLDS = 5
 SIZES = (20, 40, 80, 160, 320)
@@ -49,9 +50,9 @@ def main(words: Sequence[str] | None = None) -> None:
         is_test = np.random.default_rng(0).permutation(len(images)) % FOLDS == arguments.fold
     learned, tested = np.flatnonzero(~is_test), np.flatnonzero(is_test if is_test.any() else ~is_test)
     model = detector_for(arguments)
-    model.set_params(epochs=2).fit(*_some(images, truth, learned))
-    left = started + 60.0 * arguments.minutes - time.perf_counter()
-    model.set_params(epochs=max(2, int(left / float(model.trace_["seconds"][-1])))).fit(*_some(images, truth, learned))
+    scenes = _some(images, truth, learned)
+    epochs = epochs_within(model, *scenes, until=started + 60.0 * arguments.minutes)
+    model.set_params(epochs=epochs).fit(*scenes)
     if arguments.out is not None:
         pellucid.save(model, arguments.out)
     seen, there = _some(images, truth, tested)

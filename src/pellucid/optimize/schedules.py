@@ -124,7 +124,7 @@ class CosineDecay:
     a network are taken before anything is known.
 
     >>> [round(CosineDecay(1.0, length=100, warm_up=4)(t), 2) for t in (0, 2, 4, 50)]
-    [0.01, 0.5, 1.0, 0.5]
+    [0.01, 0.51, 1.0, 0.5]
     """
 
     initial: float

@@ -76,7 +76,7 @@ class RCNN(DetectorArchitecture):
     long_side: int | None = None
     regions: int = 64
 
-    settings: ClassVar = {**SHARED_SETTINGS, "body": BODIES, "crop": Whole(8, 512)}
+    settings: ClassVar = {"body": BODIES, "crop": Whole(8, 512), **SHARED_SETTINGS}
 
     @property
     def needs_proposals(self) -> bool:
@@ -111,7 +111,7 @@ class FastRCNN(DetectorArchitecture):
     long_side: int | None = None
     regions: int = 128
 
-    settings: ClassVar = {**SHARED_SETTINGS, "body": BODIES, "stride": Whole(4, 32), "width": Whole(1, 8192)}
+    settings: ClassVar = {"body": BODIES, "stride": Whole(4, 32), "width": Whole(1, 8192), **SHARED_SETTINGS}
 
     @property
     def needs_proposals(self) -> bool:
@@ -159,10 +159,10 @@ class FasterRCNN(DetectorArchitecture):
     regions: int = 512
 
     settings: ClassVar = {
-        **SHARED_SETTINGS,
         "backbone": PYRAMIDS,
         "anchor_sizes": Items(Whole(1, 8192)),
         "width": Whole(1, 8192),
+        **SHARED_SETTINGS,
     }
 
     def build(self) -> nn.Module:

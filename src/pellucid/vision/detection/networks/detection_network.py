@@ -17,6 +17,7 @@ from pellucid.core.types import Array
 from pellucid.neural_network.architecture import Architecture
 from pellucid.vision.detection.boxes.box_geometry import clip_boxes
 from pellucid.vision.detection.boxes.suppression import suppress
+from pellucid.vision.models.image_network import CHANNELS, CLASSES
 
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of the channels of photographs (ImageNet)."""
@@ -25,6 +26,8 @@ DIVISOR = 32
 """Sides of a batch are multiples of it, so that halving five times loses no row."""
 
 SIDE = Nothing() | Whole(1, 8192)
+IMAGE_SETTINGS = {"classes": CLASSES, "channels": CHANNELS, "short_side": SIDE, "long_side": SIDE}
+"""Of every detector that takes images of any shape."""
 
 
 class Objects(NamedTuple):

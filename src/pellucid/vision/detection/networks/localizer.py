@@ -14,14 +14,13 @@ from pellucid.core.kinds.plain import Number, Whole
 from pellucid.vision.detection.boxes.box_geometry import clip_boxes, paired_giou, to_corners
 from pellucid.vision.detection.networks.backbones import BODIES, ResNetBody, SmallBody
 from pellucid.vision.detection.networks.detection_network import (
-    SIDE,
+    IMAGE_SETTINGS,
     DetectionNetwork,
     DetectorArchitecture,
     Found,
     Objects,
     Sized,
 )
-from pellucid.vision.models.image_network import CHANNELS, CLASSES
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,7 @@ class Localizer(DetectorArchitecture):
         "grid": Whole(1, 32),
         "width": Whole(1, 8192),
         "balance": Number(above=0, high=1000),
-        "classes": CLASSES,
-        "channels": CHANNELS,
-        "short_side": SIDE,
-        "long_side": SIDE,
+        **IMAGE_SETTINGS,
     }
 
     def build(self) -> nn.Module:

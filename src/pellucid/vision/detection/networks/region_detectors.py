@@ -15,7 +15,7 @@ from pellucid.core.kinds.plain import Whole
 from pellucid.vision.detection.boxes.anchors import AnchorGrid
 from pellucid.vision.detection.networks.backbones import BODIES, PYRAMIDS, FeaturePyramid, ResNetBody, SmallBody
 from pellucid.vision.detection.networks.detection_network import (
-    SIDE,
+    IMAGE_SETTINGS,
     DetectionNetwork,
     DetectorArchitecture,
     Found,
@@ -35,20 +35,14 @@ from pellucid.vision.detection.networks.region_heads import (
 )
 from pellucid.vision.detection.networks.region_pooling import numbered, pool_levels, roi_align, roi_pool
 from pellucid.vision.detection.networks.region_proposals import RegionProposals
-from pellucid.vision.models.image_network import CHANNELS, CLASSES, flattened_mean
+from pellucid.vision.models.image_network import flattened_mean
 
 CELLS, MASK_CELLS = 7, 14
 """Cells per side of a region: for its class and box, and for its mask."""
 
 RATIOS = (0.5, 1.0, 2.0)
 
-SHARED_SETTINGS = {
-    "classes": CLASSES,
-    "channels": CHANNELS,
-    "short_side": SIDE,
-    "long_side": SIDE,
-    "regions": Whole(8, 4096),
-}
+SHARED_SETTINGS = {**IMAGE_SETTINGS, "regions": Whole(8, 4096)}
 
 
 @dataclass(frozen=True)

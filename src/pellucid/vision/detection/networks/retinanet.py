@@ -19,7 +19,7 @@ from pellucid.vision.detection.boxes.matching import match_anchors
 from pellucid.vision.detection.networks.backbones import PYRAMIDS, FeaturePyramid
 from pellucid.vision.detection.networks.detection_losses import focal_loss
 from pellucid.vision.detection.networks.detection_network import (
-    SIDE,
+    IMAGE_SETTINGS,
     DetectionNetwork,
     DetectorArchitecture,
     Found,
@@ -29,7 +29,6 @@ from pellucid.vision.detection.networks.detection_network import (
     tensors_of,
 )
 from pellucid.vision.detection.networks.region_proposals import encoded, rows_of
-from pellucid.vision.models.image_network import CHANNELS, CLASSES
 
 CODING = BoxCoding()
 MATCHED, BACKGROUND = 0.5, 0.4
@@ -75,10 +74,7 @@ class RetinaNet(DetectorArchitecture):
         "backbone": PYRAMIDS,
         "anchor_sizes": Items(Whole(1, 8192)),
         "layers": Whole(1, 16),
-        "classes": CLASSES,
-        "channels": CHANNELS,
-        "short_side": SIDE,
-        "long_side": SIDE,
+        **IMAGE_SETTINGS,
     }
 
     def build(self) -> nn.Module:

@@ -1,5 +1,7 @@
 """Small detectors of every kind, for scenes of about 320 pixels: at most 1.25 million weights, 5 MB each."""
 
+from typing import Any
+
 from pellucid.vision.detection.networks.backbones import FeaturePyramid, SmallBody
 from pellucid.vision.detection.networks.detection_network import DetectorArchitecture
 from pellucid.vision.detection.networks.region_detectors import RCNN, FasterRCNN, FastRCNN, MaskRCNN
@@ -7,7 +9,14 @@ from pellucid.vision.detection.networks.retinanet import RetinaNet
 from pellucid.vision.detection.networks.ssd import SSD
 from pellucid.vision.detection.networks.yolo import YOLO
 
-BODY = SmallBody((24, 48, 96, 128))
+PYRAMID = FeaturePyramid(SmallBody((24, 48, 96, 128)), maps=64, more="none")
+AS_THEY_ARE: dict[str, Any] = {
+    "anchor_sizes": (16, 28, 48, 80),
+    "channels": None,
+    "short_side": None,
+    "long_side": None,
+}
+"""Anchors for the levels of the pyramid; images of any channels, not resized."""
 
 SMALL_DETECTORS: dict[str, DetectorArchitecture] = {
     "yolo v1": YOLO(SmallBody((32, 64, 128)), boxes=2, width=192),
@@ -20,33 +29,9 @@ SMALL_DETECTORS: dict[str, DetectorArchitecture] = {
         side=None,
         channels=None,
     ),
-    "retinanet": RetinaNet(
-        FeaturePyramid(BODY, maps=64, first=0, more="none"),
-        anchor_sizes=(16, 28, 48, 80),
-        layers=2,
-        channels=None,
-        short_side=None,
-        long_side=None,
-    ),
+    "retinanet": RetinaNet(PYRAMID, layers=2, **AS_THEY_ARE),
     "r-cnn": RCNN(SmallBody((32, 64, 128)), crop=48, regions=48),
     "fast r-cnn": FastRCNN(SmallBody((32,)), stride=4, width=192, regions=96),
-    "faster r-cnn": FasterRCNN(
-        FeaturePyramid(BODY, maps=64, first=0, more="none"),
-        anchor_sizes=(16, 28, 48, 80),
-        width=176,
-        channels=None,
-        short_side=None,
-        long_side=None,
-        regions=128,
-    ),
-    "mask r-cnn": MaskRCNN(
-        FeaturePyramid(BODY, maps=64, first=0, more="none"),
-        anchor_sizes=(16, 28, 48, 80),
-        width=144,
-        channels=None,
-        short_side=None,
-        long_side=None,
-        regions=128,
-        mask_width=48,
-    ),
+    "faster r-cnn": FasterRCNN(PYRAMID, width=176, regions=128, **AS_THEY_ARE),
+    "mask r-cnn": MaskRCNN(PYRAMID, width=144, regions=128, mask_width=48, **AS_THEY_ARE),
 }

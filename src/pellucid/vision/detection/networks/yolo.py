@@ -15,7 +15,7 @@ from pellucid.core.kinds.plain import Number, Whole
 from pellucid.vision.detection.boxes.box_geometry import box_iou, clip_boxes, from_corners, to_corners
 from pellucid.vision.detection.networks.backbones import BODIES, ResNetBody, SmallBody
 from pellucid.vision.detection.networks.detection_network import (
-    SIDE,
+    IMAGE_SETTINGS,
     DetectionNetwork,
     DetectorArchitecture,
     Found,
@@ -23,7 +23,6 @@ from pellucid.vision.detection.networks.detection_network import (
     Sized,
     best_boxes,
 )
-from pellucid.vision.models.image_network import CHANNELS, CLASSES
 
 OF_COORDINATES, OF_NOTHING = 5.0, 0.5
 """How much errors of boxes count, and confidence where there is no object: most cells are empty."""
@@ -65,10 +64,7 @@ class YOLO(DetectorArchitecture):
         "boxes": Whole(1, 16),
         "anchors": Items(Items(Number(above=0, high=8192))),
         "width": Whole(1, 4096),
-        "classes": CLASSES,
-        "channels": CHANNELS,
-        "short_side": SIDE,
-        "long_side": SIDE,
+        **IMAGE_SETTINGS,
     }
 
     def __post_init__(self) -> None:

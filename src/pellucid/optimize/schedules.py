@@ -120,8 +120,8 @@ class CosineDecay:
     >>> [round(CosineDecay(1.0, final=0.0, length=4)(t), 3) for t in (0, 2, 4, 9)]
     [1.0, 0.5, 0.0, 0.0]
 
-    During a warm-up, the first iterations, it is multiplied by a factor that rises from 1/100 to 1: the first steps of
-    a network are taken before anything is known.
+    During a warm-up, the first iterations, it rises from a hundredth of the initial step to all of it: the first steps
+    of a network are taken before anything is known.
 
     >>> [round(CosineDecay(1.0, length=100, warm_up=4)(t), 2) for t in (0, 2, 4, 50)]
     [0.01, 0.51, 1.0, 0.5]

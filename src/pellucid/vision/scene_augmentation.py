@@ -52,6 +52,11 @@ class SceneChange(Protocol):
         ...
 
 
+def as_floats(image: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return an image, of bytes or of numbers, in a dtype, with white at 1."""
+    return image.to(dtype) / 255.0 if image.dtype == torch.uint8 else image.to(dtype)
+
+
 def change_scene(changes: Iterable[SceneChange], scene: Scene) -> Scene:
     """Return a scene after several changes, one after the other."""
     for change in changes:

@@ -282,6 +282,6 @@ def verify_scenes(model: SceneEstimator, images: Any, truth: Any, *, sample_weig
 def images_to(image: Array, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Return an image (height, width, channels) as a tensor (channels, height, width) with white at 1."""
     from pellucid.neural_network.training.device_rows import tensor_of
+    from pellucid.vision.scene_augmentation import as_floats
 
-    tensor = tensor_of(image).to(device).permute(2, 0, 1)
-    return tensor.to(dtype) / 255.0 if image.dtype == np.uint8 else tensor.to(dtype)
+    return as_floats(tensor_of(image).to(device).permute(2, 0, 1), dtype)

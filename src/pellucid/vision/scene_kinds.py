@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from pellucid.core.files.schema import Schema
 from pellucid.core.kinds.collections import Items
-from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole, storable
+from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Real, Text, storable
 from pellucid.core.kinds.records import ConfiguredByName
-from pellucid.core.kinds.usual import COUNT, EVIDENCE, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
+from pellucid.core.kinds.usual import COUNT, EVIDENCE, LABELS, POSITIVE
+from pellucid.neural_network.network.network_card import PARAMETERS
 from pellucid.neural_network.network_kinds import ARCHITECTURE, WEIGHTS
-from pellucid.neural_network.training.recipe import PRECISIONS
 
 SCENE_AUGMENTATION = ConfiguredByName(
     "augmentation",
@@ -20,31 +19,19 @@ SCENE_AUGMENTATION = ConfiguredByName(
 )
 
 
-def _is_method(value: Any) -> bool:
-    return callable(value) or (hasattr(value, "step") and hasattr(value, "start"))
-
+AS_OTHER_NETWORKS = (
+    *("epochs", "batch_size", "method", "learning_rate", "weight_decay", "validation_fraction", "patience", "tol"),
+    *("parameter_groups", "device", "precision", "channels_last", "deterministic", "checkpoint", "verbose"),
+    "random_state",
+)
+"""Parameters that NetworkClassifier has, too."""
 
 TRAINING: Mapping[str, Kind] = {
-    "epochs": Whole(low=1),
-    "batch_size": Whole(low=1),
-    "method": OneOf(("adam", "adamw", "sgd")) | Live("a method, or a function that makes an optimizer", _is_method),
-    "learning_rate": POSITIVE | Live("a schedule", callable),
+    **{name: PARAMETERS[name] for name in AS_OTHER_NETWORKS},
     "schedule": OneOf(("cosine", "constant")),
-    "weight_decay": NONNEGATIVE,
     "clip_norm": Nothing() | POSITIVE,
     "augmentation": Items(SCENE_AUGMENTATION | Live("a change of a scene", callable)),
-    "validation_fraction": Number(low=0, below=1),
-    "patience": Nothing() | Whole(low=0),
-    "tol": NONNEGATIVE,
     "initial_weights": Nothing() | Text() | Live("a path", lambda value: isinstance(value, Path)),
-    "parameter_groups": Nothing() | Live("a function from a module to groups of its weights", callable),
-    "device": Text(),
-    "precision": OneOf(PRECISIONS),
-    "channels_last": FLAG,
-    "deterministic": FLAG,
-    "checkpoint": Nothing() | Text() | Live("a path", lambda value: isinstance(value, Path)),
-    "verbose": VERBOSE,
-    "random_state": RANDOM_STATE,
 }
 """Parameters that Segmenter and Detector share."""
 

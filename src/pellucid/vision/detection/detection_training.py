@@ -15,7 +15,8 @@ from pellucid.core.types import Array
 from pellucid.neural_network.training.device_rows import tensor_of
 from pellucid.vision.detection.annotations import Annotations, Detections
 from pellucid.vision.detection.networks.detection_network import Found, Objects
-from pellucid.vision.scene_augmentation import Scene, SceneChange, change_scene
+from pellucid.vision.scene_augmentation import Scene, SceneChange, as_floats, change_scene
+from pellucid.vision.scene_estimator import images_to
 
 PROPOSED = -1
 """Label of boxes that are proposals: they move with the image, as objects do."""
@@ -107,11 +108,6 @@ class AnnotatedRows:
         return scene.image, Objects(scene.boxes[is_object], scene.labels[is_object], scene.masks, proposals)
 
 
-def as_floats(image: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return an image with white at 1."""
-    return image.to(dtype) / 255.0 if image.dtype == torch.uint8 else image.to(dtype)
-
-
 def found_in(
     module: nn.Module, images: Sequence[Array], classes: Array, propose: Proposer | None, batch_size: int
 ) -> Iterator[Detections]:
@@ -119,7 +115,7 @@ def found_in(
     like = next(module.parameters())
     for start in range(0, len(images), batch_size):
         batch = images[start : start + batch_size]
-        tensors = [as_floats(tensor_of(image).to(like.device).permute(2, 0, 1), like.dtype) for image in batch]
+        tensors = [images_to(image, like.device, like.dtype) for image in batch]
         proposals = None
         if propose is not None:
             boxes = run_blocks(propose, batch)

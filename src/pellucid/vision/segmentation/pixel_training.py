@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, pad
 from pellucid.core.types import Array
 from pellucid.neural_network.training.device_rows import tensor_of
 from pellucid.vision.models.resnet_fcn import ResidualPixelNetwork
-from pellucid.vision.scene_augmentation import Scene, SceneChange, change_scene
+from pellucid.vision.scene_augmentation import Scene, SceneChange, as_floats, change_scene
 from pellucid.vision.scene_estimator import images_to
 from pellucid.vision.segmentation.label_maps import IGNORED
 from pellucid.vision.segmentation.pixel_scores import pixel_scores
@@ -92,8 +92,7 @@ class PixelRows:
         return PixelBatch(inputs.contiguous(memory_format=self.layout), targets, weight, self.class_weight)
 
     def _scene(self, place: int) -> Scene:
-        image = self.images[place]
-        image = image.to(self.dtype) / 255.0 if image.dtype == torch.uint8 else image.to(self.dtype)
+        image = as_floats(self.images[place], self.dtype)
         return change_scene(self.changes, Scene(image, label_map=self.codes[place], ignored=IGNORED))
 
 

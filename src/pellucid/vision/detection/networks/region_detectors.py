@@ -181,10 +181,6 @@ class MaskRCNN(FasterRCNN):
 
     settings: ClassVar = {**FasterRCNN.settings, "mask_width": Whole(1, 4096)}
 
-    def build(self) -> nn.Module:
-        """Return the network with random weights."""
-        return ProposedRegions(self)
-
 
 class RegionNetwork(DetectionNetwork):
     """Transform, features, proposals, heads: what the family shares. A child says how each of them is done."""

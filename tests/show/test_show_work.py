@@ -35,6 +35,69 @@ def test_a_model_of_other_data_is_pointed_out():
     assert "more than rounding" not in show_work(peer.LinearRegression().fit(X, Y), X, Y).text()
 
 
+SIX = np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0], [2, 3]])
+SIX_CLASSES = [0, 1, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("library", ["pellucid", "sklearn"])
+@pytest.mark.parametrize("name", ["LogisticRegression", "SVC"])
+def test_a_default_tolerance_is_judged_as_a_tolerance(name, library):
+    model = class_named(name, library)()
+    work = show_work(model, SIX, SIX_CLASSES)
+    assert "more than rounding" not in work.text()
+    loose = model.set_params(tol=0.5).fit(SIX, SIX_CLASSES) if name == "LogisticRegression" else model
+    if name == "LogisticRegression":
+        assert "It stops once it is within its tol = 0.5. With tol = 1e−12" in " ".join(
+            show_work(loose, SIX, SIX_CLASSES).text().split()
+        )
+    other = class_named(name, library)().fit(SIX, SIX_CLASSES[::-1])
+    assert "more than rounding" in show_work(other, SIX, SIX_CLASSES).text()
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("name", ["KMeans", "KMedians"])
+def test_starts_of_chance_agree_with_the_program(name, seed):
+    kind = class_named(name, "pellucid")
+    rows = np.random.default_rng(seed).integers(-4, 5, (8, 2))
+    for state in (seed, None):
+        work = show_work(kind(n_clusters=2, random_state=state), rows)
+        assert "more than rounding" not in work.text()
+    assert work == show_work(kind(n_clusters=2), rows)  # printed twice, one handout
+
+
+def test_clusters_are_matched_before_they_are_compared():
+    from pellucid.cluster import KMeans
+
+    given = KMeans(n_clusters=2, init=[[0, 0], [9, 9]], n_init=1)
+    model = KMeans(n_clusters=2, init=[[9, 9], [0, 0]], n_init=1).fit([[0, 0], [1, 0], [9, 9], [8, 9]])
+    model.set_params(init=given.init)
+    text = show_work(model, [[0, 0], [1, 0], [9, 9], [8, 9]]).text()
+    assert "numbers the clusters in another order" in text
+    assert "more than rounding" not in text
+    model.set_params(init=[[0, 0], [1, 0]])
+    assert "more than rounding" in show_work(model, [[0, 0], [1, 0], [9, 9], [0, 9]]).text()
+
+
+def test_a_model_that_chance_decided_without_a_seed_is_told_apart():
+    from pellucid.cluster import KMeans
+
+    model = KMeans(n_clusters=2).fit([[0, 0], [1, 0], [9, 9], [8, 9]])
+    assert "random_state is None" in show_work(model, [[0, 0], [1, 0], [9, 9], [0, 9]]).text()
+
+
+def test_rounded_data_are_fitted_again_as_they_were_rounded():
+    table_ = np.random.default_rng(0).standard_normal((5, 1))
+    text = " ".join(show_work(peer.LinearRegression(), table_, [1, 2, 2, 4, 3]).text().split())
+    assert "Fitted to the numbers as they are rounded above" in text
+    assert "more than rounding" not in text
+
+
+def test_a_minus_is_a_minus_in_words_as_well():
+    from pellucid.show.document import sentence
+
+    assert sentence("at -0.5 of x-1, 2e-07").parts == ("at −0.5 of x-1, 2e−07",)
+
+
 def test_a_fitted_model_is_left_as_it_was():
     model = peer.LinearRegression().fit(X, Y)
     before = model.coef_.copy()

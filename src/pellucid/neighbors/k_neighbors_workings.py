@@ -121,7 +121,7 @@ def _opening(
     }
     return (
         sentence(
-            f"Find the {k} rows nearest to the query ",
+            f"Find the {'row' if k == 1 else f'{k} rows'} nearest to the query ",
             notate("q =", matrix([point])),
             ", the mean of the rows." if middle else ".",
             f" We compare {distances.get(power, 'the largest absolute differences')}.",

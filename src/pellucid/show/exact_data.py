@@ -89,9 +89,16 @@ class ExactData:
         return numbered_table(self.X, [self.symbol("x", j) for j in range(self.n_features)])
 
 
-def numbered_table(X: Matrix, heads: Sequence[str | Mathlike], *more: Column, caption: str = "The data") -> Table:
-    """Return a matrix as it was typed, its rows numbered from 1, with more columns behind it."""
-    rows = [[notate(i + 1), *map(typed, X.row(i)), *(cells[i] for _, cells in more)] for i in range(X.rows)]
+def numbered_table(
+    X: Matrix,
+    heads: Sequence[str | Mathlike],
+    *more: Column,
+    caption: str = "The data",
+    called: Sequence[str] = (),
+) -> Table:
+    """Return a matrix as it was typed, its rows called by their names or numbered from 1, with more columns behind."""
+    names: list[Math] = [Words(name) for name in called] or [notate(i + 1) for i in range(X.rows)]
+    rows = [[names[i], *map(typed, X.row(i)), *(cells[i] for _, cells in more)] for i in range(X.rows)]
     return table([notate("i"), *heads, *(head for head, _ in more)], rows, caption=caption)
 
 
@@ -170,6 +177,13 @@ def exact_number(value: Any, name: str) -> tuple[Rational, bool]:
 
 def _rational(value: Fraction) -> Rational:
     return Rational(value.numerator, value.denominator)
+
+
+def row_names(X: Data, n: int) -> tuple[str, ...]:
+    """Return what the rows are called: the words of a data frame's index, or else their numbers from 1."""
+    index = list(X.index) if hasattr(X, "columns") and hasattr(X, "index") else []
+    named = len(index) == n and len(set(index)) == n and all(isinstance(name, str) for name in index)
+    return tuple(index) if named else tuple(str(i + 1) for i in range(n))
 
 
 def _names(X: Data) -> tuple[str, ...]:

@@ -74,8 +74,11 @@ def start_centers(estimator: KMeans, X: Data, name: str = "KMeans") -> Matrix:
         return exact_features(estimator.init)[0]
     card = find_card(name)
     assert card is not None
+    settings = estimator.get_params(deep=False)
+    if settings["random_state"] is None:
+        settings["random_state"] = 0  # the start of a handout can be repeated
     with record():
-        drawn = card.estimator(**estimator.get_params(deep=False)).fit(X).trace_.states[0]["centers"]
+        drawn = card.estimator(**settings).fit(X).trace_.states[0]["centers"]
     return exact_features(drawn)[0]
 
 

@@ -8,7 +8,7 @@ from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
-from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
+from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step, without_dust
 from pellucid.show.exact_data import exact_features, numbered_table
 from pellucid.show.notation import column, fenced, math, matrix, over, root
 
@@ -71,7 +71,7 @@ def _covariance_step(centered: Matrix, covariance: Matrix) -> Step:
 
 
 def _projection_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
-    projected = centered * vectors
+    projected = (centered * vectors).applyfunc(without_dust)
     deviations = [Rational(str(sqrt(value).evalf(DIGITS))) for value in values]
     white = projected * Matrix.diag(*(1 / deviation for deviation in deviations))
     tables = [

@@ -195,8 +195,10 @@ def test_refuses_too_much_data_before_it_fits():
         def fit(self, X, y):
             raise AssertionError("fitted")
 
+    with pytest.raises(ValueError, match="at most 60 rows and 4 features"):
+        show_work(Unfittable(), np.ones((61, 1)), np.ones(61))
     with pytest.raises(ValueError, match="at most 12 rows"):
-        show_work(Unfittable(), np.ones((20, 1)), np.ones(20))
+        show_work(peer.Ridge(), np.ones((13, 1)), np.ones(13))
 
 
 def test_densities_and_measures_show_their_work():

@@ -12,6 +12,7 @@ from sympy import Expr, Matrix, Rational, zeros
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Step, sentence, step, table
 from pellucid.show.exact_data import (
+    MAX_CELLS,
     ExactData,
     Label,
     class_column,
@@ -93,7 +94,7 @@ class ClassRows:
 
 def read_class_rows(estimator: Any, X: Data, y: Data) -> ClassRows:
     """Return the rows in fractions, or refuse what is too much to work by hand."""
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
     priors = _priors(estimator, [labels.count(k) for k in classes])

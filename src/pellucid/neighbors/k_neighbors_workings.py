@@ -21,7 +21,7 @@ from pellucid.neighbors.kd_tree_workings import (
     tree_figure,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, exact_number
+from pellucid.show.exact_data import MAX_CELLS, ExactData, exact_features, exact_number
 from pellucid.show.notation import Math, matrix, over, total, typed
 from pellucid.show.notation import math as notate
 
@@ -41,7 +41,7 @@ def k_neighbors_workings(
 
     ``answer`` holds the indices of the neighbors (from 0), how many nodes were visited, and the prediction.
     """
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     targets = _targets(y, features.rows)
     power, k = _power(estimator), _count(estimator, features.rows)
     inverse = _is_inverse(estimator, power)

@@ -10,6 +10,7 @@ from sympy import Abs, Expr, Max, Rational, log, sign, sqrt, zeros
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
 from pellucid.show.exact_data import (
+    MAX_CELLS,
     ExactData,
     Label,
     class_column,
@@ -64,7 +65,7 @@ def nearest_centroid_workings(estimator: NearestCentroid, X: Data, y: Data) -> D
 
 
 def _read(estimator: NearestCentroid, X: Data, y: Data) -> LabeledRows:
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
     n, n_classes = len(labels), len(classes)

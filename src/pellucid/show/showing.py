@@ -129,8 +129,17 @@ def show_work(
         _check_options(maker, estimator, options)
         model = estimator if _is_fitted(estimator) else _repeatable(estimator)
         document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
-        document = compared(document, model if _is_fitted(model) else model.fit(X, y), X, y)
+        numbers = X if model.__sklearn_tags__().input_tags.string else _as_numbers(X)
+        document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y)
     return document if format is None else document.printed(format)
+
+
+def _as_numbers(X: Data) -> Data:
+    """Return data whose words are codes, for a program that reads numbers."""
+    from pellucid.show.exact_data import word_codes
+
+    coding = None if X is None else word_codes(X)
+    return X if coding is None else coding.encode(X)
 
 
 def _repeatable(estimator: Any) -> Any:

@@ -167,6 +167,50 @@ def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, lib
         assert len(work.printed(format_)) > 1000
 
 
+DECIDING = [(name, library) for name, library in IN_BOTH if hasattr(class_named(name, library), "predict")]
+
+
+@pytest.mark.parametrize(("name", "library"), DECIDING)
+def test_every_predictor_shows_its_decision_about_new_rows(name, library):
+    kind, trial = class_named(name, library), find_card(name).trial
+    model = kind()
+    for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | dict(trial.by_hand)).items():
+        if parameter in model.get_params():
+            model.set_params(**{parameter: value})
+    rows = np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])[: trial.rows, : trial.columns]
+    target = target_for(kind, ["a", "b", "b", "a", "b"], [1, 3, 2, 5.5, 4])[: trial.rows]
+    target = [0, 1, 1, 0, 1][: trial.rows] if name == "BayesClassifier" else target
+    asked = suited(kind, np.array([[2, 2], [5, 1]])[:, : trial.columns])
+    work = show_work(model, suited(kind, rows), target, new=asked)
+    one_table = ("BayesClassifier", "GaussianNB")  # which decide about all rows in one step
+    assert name in one_table or any(
+        "new row" in made.heading.lower() or "new doc" in made.heading for made in work.steps
+    )
+    assert "Of the new rows it says" in work.text()
+    assert "not what was found" not in work.text()
+    predicted = work.answer["predicted"]
+    said = model.set_params(**({"random_state": 0} if "random_state" in model.get_params() else {}))
+    said = said.fit(suited(kind, rows), target).predict(asked)
+    if said.dtype.kind == "f":
+        np.testing.assert_allclose(np.array(predicted, dtype=float), said, atol=1e-5)
+    else:
+        assert [str(label) for label in predicted] == [str(label) for label in said]
+
+
+def test_a_decision_that_the_model_does_not_make_is_told():
+    other = peer.LinearRegression().fit(X, [5, 5, 6])
+    assert "not what was found" in show_work(other, X, Y, new=[[7]]).text()
+
+
+def test_new_rows_are_refused_where_they_do_not_fit():
+    with pytest.raises(ValueError, match=r"new must have 1 to 6 rows of 1 features, got shape \(1, 2\)"):
+        show_work(peer.LinearRegression(), X, Y, new=[[1, 2]])
+    from pellucid.cluster import Diana
+
+    with pytest.raises(TypeError, match="one that decides about new rows, got Diana. Leave new out"):
+        show_work(Diana(), [[0], [1], [5]], new=[[1]])
+
+
 @pytest.mark.parametrize("name", sorted(SHOWN))
 def test_the_largest_data_allowed_still_fit_eighty_columns(name):
     rng, trial = np.random.default_rng(1), find_card(name).trial

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pellucid.core.types import Array, Data
-from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
+from pellucid.show.document import Block, Document, remark, sentence, step, table
 from pellucid.show.notation import ExactNumber
 
 CLOSE = 1e-6
@@ -35,10 +35,12 @@ STOPPED = "it stopped before it was done, ties let it choose another answer, or 
 DRAWN = "or chance decided otherwise: its random_state is None, so nobody can repeat what it drew. Pass a whole number."
 
 
-def compared(document: Document, model: Any, X: Data = None, y: Data = None) -> Document:
+def compared(document: Document, model: Any, X: Data = None, y: Data = None, new: Data = None) -> Document:
     """Return the workings with a last step that puts the numbers of the program next to the exact ones."""
     introduction = (*document.introduction, *([CUT_REMARK] if has_cut_numbers(document) else []))
-    return replace(document, introduction=introduction, steps=(*document.steps, *_comparison(document, model, X, y)))
+    blocks = [*_comparison(document, model, X, y), *_decision_comparison(document, model, X, new)]
+    last = [step("Compare with the program", *blocks)] if blocks else []
+    return replace(document, introduction=introduction, steps=(*document.steps, *last))
 
 
 def has_cut_numbers(node: Any) -> bool:
@@ -50,8 +52,29 @@ def has_cut_numbers(node: Any) -> bool:
     return is_dataclass(node) and any(has_cut_numbers(getattr(node, field.name)) for field in fields(node))
 
 
-def _comparison(document: Document, model: Any, X: Data, y: Data) -> list[Step]:
-    """Return a last step that puts the fitted attributes next to the exact answer."""
+def _named_like(X: Data, new: Data) -> Data:
+    """Return rows under the names of the columns of the training data, if these have any."""
+    return type(X)(np.asarray(new), columns=X.columns) if hasattr(X, "columns") else new
+
+
+def _decision_comparison(document: Document, model: Any, X: Data, new: Data) -> list[Block]:
+    """Return what the program says of the new rows."""
+    if new is None or "predicted" not in document.answer:
+        return []
+    program = model.predict(_named_like(X, new))
+    said = ", ".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in program.tolist())
+    by_hand = document.answer["predicted"]
+    same = (
+        [str(value) for value in by_hand] == [str(value) for value in program.tolist()]
+        if program.dtype.kind not in "f"
+        else _distance(by_hand, program) <= CLOSE * max(1.0, float(np.max(np.abs(_flat(by_hand)), initial=0.0)))
+    )
+    blocks: list[Block] = [sentence(f"Of the new {'row' if len(program) == 1 else 'rows'} it says: {said}.")]
+    return blocks if same else [*blocks, remark("That is not what was found above: the model is not that of the data.")]
+
+
+def _comparison(document: Document, model: Any, X: Data, y: Data) -> list[Block]:
+    """Return the fitted attributes next to the exact answer."""
     answer, renumbered = _matched(document.answer, model)
     distances = {name: _distance(exact, getattr(model, name)) for name, exact in answer.items() if hasattr(model, name)}
     if not distances:
@@ -65,7 +88,7 @@ def _comparison(document: Document, model: Any, X: Data, y: Data) -> list[Step]:
         blocks.append(sentence("The program numbers the clusters in another order; each is compared with its own."))
     if _farthest(answer, model) > CLOSE:
         blocks.append(_reason(document.answer, model, X, y))
-    return [step("Compare with the program", *blocks)]
+    return blocks
 
 
 def _reason(answer: Mapping[str, Any], model: Any, X: Data, y: Data) -> Block:

@@ -126,20 +126,38 @@ def show_work(
         document = maker(estimator, *given, **options)
     else:
         maker = _find(estimator)
-        _check_options(maker, estimator, options)
+        new = options.get("new")
+        own = options if "new" in signature(maker).parameters else {k: v for k, v in options.items() if k != "new"}
+        _check_options(maker, estimator, own)
         model = estimator if _is_fitted(estimator) else _repeatable(estimator)
-        document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
-        numbers = X if model.__sklearn_tags__().input_tags.string else _as_numbers(X)
-        document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y)
+        document = maker(model, X, y, **own)  # refuses too much data before anything is fitted
+        if own is not options and new is not None:
+            document = _decided(document, model, y, new)
+        numbers, asked = (X, new) if model.__sklearn_tags__().input_tags.string else _as_numbers(X, new)
+        document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y, asked)
     return document if format is None else document.printed(format)
 
 
-def _as_numbers(X: Data) -> Data:
+def _decided(document: Document, model: Any, y: Data, new: Data) -> Document:
+    """Return workings that go on to new rows, or refuse them."""
+    from pellucid.show.decisions import with_decisions
+
+    decided = with_decisions(document, model, y, new)
+    if decided is None:
+        raise TypeError(
+            f"estimator must be one that decides about new rows, got {type(model).__name__}. Leave new out."
+        )
+    return decided
+
+
+def _as_numbers(X: Data, new: Data) -> tuple[Data, Data]:
     """Return data whose words are codes, for a program that reads numbers."""
     from pellucid.show.exact_data import word_codes
 
     coding = None if X is None else word_codes(X)
-    return X if coding is None else coding.encode(X)
+    if coding is None:
+        return X, new
+    return coding.encode(X), None if new is None else coding.encode(new)
 
 
 def _repeatable(estimator: Any) -> Any:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.agglomerative.agglomerative_workings import ExactDistances, exact_distances, written
+from pellucid.cluster.agglomerative.agglomerative_workings import MANHATTAN, ExactDistances, exact_distances, written
 from pellucid.core.types import Data
+from pellucid.show.decisions import nearest_step, read_new
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.exact_data import exact_features
 from pellucid.show.notation import Words, math
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ MOST_CLUSTERS = 4
 Medoids = tuple[int, ...]
 
 
-def kmedoids_workings(estimator: KMedoids, X: Data, _y: Data = None) -> Document:
+def kmedoids_workings(estimator: KMedoids, X: Data, _y: Data = None, new: Data = None) -> Document:
     """Show the start and every table of swaps: each row with its best medoid to leave, tried in order."""
     known = exact_distances(X, estimator.metric, "kmedoids")
     D, k = known.matrix, estimator.n_clusters
@@ -41,7 +43,20 @@ def kmedoids_workings(estimator: KMedoids, X: Data, _y: Data = None) -> Document
     labels = [min(range(k), key=lambda m: (D[medoids[m], i], m)) for i in range(D.rows)]
     steps.append(_end(known, medoids, labels))
     answer = {"medoid_indices_": list(medoids), "labels_": labels, "inertia_": _objective(D, medoids)}
+    if new is not None:
+        decided = _new_steps(estimator, X, medoids, new)
+        steps += [made for made, _ in decided]
+        answer["predicted"] = [label for _, label in decided]
     return Document("k-medoids", _opening(known), tuple(steps), answer)
+
+
+def _new_steps(estimator: KMedoids, X: Data, medoids: Medoids, new: Data) -> list[tuple[Step, int]]:
+    if estimator.metric == "precomputed":
+        raise ValueError("new must be left out where distances are given, got rows. There are no features to compare.")
+    rows = exact_features(X)[0]
+    centers = [list(rows.row(m)) for m in medoids]
+    is_manhattan = estimator.metric in MANHATTAN
+    return [nearest_step(i, row, centers, is_manhattan=is_manhattan) for i, row in enumerate(read_new(new, rows.cols))]
 
 
 def _objective(D: Matrix, medoids: Medoids) -> Rational:

@@ -316,3 +316,54 @@ def test_formulas_graphs_new_rows_and_more_steps_are_reached():
     work = show_work(MultinomialNB(), [[2, 0], [1, 1], [0, 1]], ["a", "a", "b"], new=[[0, 2]])
     assert work.answer["predicted"] == ["b"]
     assert len(show_work(GradientDescent(step_size=0.25), "x**2", [1], steps=2).answer["x"]) == 3
+
+
+def test_a_penalty_on_the_scale_of_the_notes_is_translated_and_named():
+    from pellucid.linear_model import Lasso, LogisticRegression, Ridge
+
+    # ∑ e² + λ |w| with 3 rows: λ = 3 is α = 1/2, and the slope 2 shrinks by λ / (2 Sxx) = 3/4
+    work = show_work(Lasso(), X, Y, lam=3)
+    assert work.answer["coef_"] == [Rational(5, 4)]
+    assert "λ = 3" in work.text()
+    assert "more than rounding" not in work.text()
+    assert show_work(Ridge(), X, Y, lam=2).answer["coef_"] == [1]  # Sxy / (Sxx + λ) = 4 / 4
+    assert "C = 1/2" in show_work(LogisticRegression(), X, [0, 0, 1], lam=2).text().replace(" / ", "/")
+    with pytest.raises(TypeError, match="lam must be left out for LinearRegression"):
+        show_work(peer.LinearRegression(), X, Y, lam=1)
+    with pytest.raises(ValueError, match="lam must be left out for a model that is fitted"):
+        show_work(Ridge().fit(X, Y), X, Y, lam=1)
+    with pytest.raises(ValueError, match="lam must be above 0, got -1"):
+        show_work(Ridge(), X, Y, lam=-1)
+
+
+def test_costs_may_have_a_row_per_decision():
+    from pellucid.naive_bayes import BayesClassifier
+    from pellucid.probability import Gaussian
+
+    def decided(**options):
+        model = BayesClassifier({0: Gaussian(0, 1), 1: Gaussian(2, 1)}, priors=[0.5, 0.5], costs=[[0, 9], [1, 0]])
+        return show_work(model, [[0.9], [1.5]], [0, 1], new=[[0.9], [1.5]], **options)
+
+    # at 0.9 the densities are as e^0.1 to 1 for 0 ...: dear false alarms of 1 (rows true) keep 0, dear misses take 1
+    assert decided().answer["predicted"] == [0, 0]
+    assert decided(cost_rows="true").answer["predicted"] == [0, 0]
+    turned = decided(cost_rows="decision")
+    assert turned.answer["predicted"] == [1, 1]
+    assert "a row for each decision" in turned.text()
+    with pytest.raises(ValueError, match="cost_rows must be 'true' or 'decision', got 'rows'"):
+        decided(cost_rows="rows")
+
+
+def test_the_covariance_is_divided_by_all_rows_where_the_notes_do_so():
+    from pellucid.decomposition import PCA
+
+    points = [[0.6, 0.4], [1, 1.2], [1.6, 1.3], [2, 2.3]]
+    work = show_work(PCA(), points, divisor="m")
+    assert "0.455" in work.text()  # [[0.29, 0.34], [0.34, 0.455]]
+    axis = [float(entry) for entry in work.answer["components_"][0]]
+    assert axis == pytest.approx([0.6181, 0.7861], abs=1e-4)
+    assert float(sum(work.answer["variances"])) == pytest.approx(0.745)
+    assert "more than rounding" not in work.text()
+    assert float(sum(show_work(PCA(), points).answer["explained_variance_"])) == pytest.approx(0.745 * 4 / 3)
+    with pytest.raises(ValueError, match="divisor must be 'm' or 'm-1', got 'n'"):
+        show_work(PCA(), points, divisor="n")

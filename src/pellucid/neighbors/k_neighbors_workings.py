@@ -24,7 +24,7 @@ from pellucid.neighbors.kd_tree_workings import (
 from pellucid.show.decisions import read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import MAX_CELLS, ExactData, exact_features, exact_number
-from pellucid.show.notation import Math, matrix, over, total, typed
+from pellucid.show.notation import Math, matrix, over, root, total, typed
 from pellucid.show.notation import math as notate
 
 if TYPE_CHECKING:
@@ -146,9 +146,13 @@ def _typed(value: Any) -> Math | str:
 
 
 def _neighbors_step(search: BoxSearch, data: ExactData, targets: list[Any], point: list[Rational]) -> Step:
-    rows = [[notate(i + 1), notate(d), _typed(targets[i])] for d, i in search.found]
-    name = "squared distance" if search.power == 2.0 else "distance"
-    blocks: list[Block] = [table(["row", name, notate("y")], rows, caption="The nearest rows, nearest first")]
+    is_square = search.power == 2.0
+    rows = [
+        [notate(i + 1), notate(d), *([notate(root(d))] if is_square else []), _typed(targets[i])]
+        for d, i in search.found
+    ]
+    heads = ["squared distance", "distance"] if is_square else ["distance"]
+    blocks: list[Block] = [table(["row", *heads, notate("y")], rows, caption="The nearest rows, nearest first")]
     reach, found = search.found[-1][0], {i for _, i in search.found}
     tied = [
         i + 1

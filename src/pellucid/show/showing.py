@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from inspect import signature
 from typing import Any, Literal, overload
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.card_index import entries
 from pellucid.core.types import Data
 from pellucid.show.comparison import compared
-from pellucid.show.document import Document
+from pellucid.show.document import Block, Document
 
 ROOMS = {
     "pellucid.cluster.exhaustive": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
@@ -102,8 +103,10 @@ def show_work(
     format : {"text", "markdown", "latex", "html"}, default=None
         Return the printed workings instead of the document.
     **options
-        What else the workings take: ``new`` rows for a naive Bayes classifier to decide about, a ``query`` for
-        neighbors, ``steps`` of a method, further arguments of a topic.
+        What else the workings take: ``new`` rows for a predictor to decide about, a ``query`` for neighbors, ``steps``
+        of a method, further arguments of a topic. Conventions of books: ``lam``, the weight of a penalty on the scale
+        of a sum of squares; ``cost_rows="decision"`` for costs with a row per decision; ``divisor="m"`` for a
+        covariance divided by the number of rows.
 
     Returns
     -------
@@ -126,16 +129,32 @@ def show_work(
         document = maker(estimator, *given, **options)
     else:
         maker = _find(estimator)
+        estimator, notes, options = _translated(estimator, X, options)
         new = options.get("new")
         own = options if "new" in signature(maker).parameters else {k: v for k, v in options.items() if k != "new"}
         _check_options(maker, estimator, own)
         model = estimator if _is_fitted(estimator) else _repeatable(estimator)
         document = maker(model, X, y, **own)  # refuses too much data before anything is fitted
+        document = replace(document, introduction=(*notes, *document.introduction))
         if own is not options and new is not None:
             document = _decided(document, model, y, new)
         numbers, asked = (X, new) if model.__sklearn_tags__().input_tags.string else _as_numbers(X, new)
         document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y, asked)
     return document if format is None else document.printed(format)
+
+
+def _translated(estimator: Any, X: Data, options: dict[str, Any]) -> tuple[Any, list[Block], dict[str, Any]]:
+    """Return the estimator with the conventions of a book turned into its parameters, what to say, other options."""
+    from pellucid.show.conventions import CONVENTIONS, translate
+
+    given = {name: options[name] for name in CONVENTIONS if name in options}
+    if not given:
+        return estimator, [], options
+    if _is_fitted(estimator):
+        raise ValueError(f"{' and '.join(given)} must be left out for a model that is fitted: it has its parameters.")
+    settings, notes = translate(estimator, given, X)
+    rest = {name: value for name, value in options.items() if name not in given}
+    return clone(estimator).set_params(**settings), notes, rest
 
 
 def _decided(document: Document, model: Any, y: Data, new: Data) -> Document:

@@ -175,6 +175,15 @@ def test_verify_notices_another_table(ridge_file, tmp_path, cars, capsys):
     assert "fingerprint differs" in capsys.readouterr().err
 
 
+def test_show_work_decides_about_rows_typed_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "days.csv").write_text("wind,play\nweak,yes\nweak,yes\nstrong,no\n")
+    arguments = ("show-work", tmp_path / "days.csv", "--target", "play", "--method", "categorical-nb")
+    assert call(*arguments, "--new", "strong", "--new", "weak") == 0
+    assert "Of the new rows it says: no, yes." in capsys.readouterr().out
+    assert call(*arguments, "--new", "strong,2") == 2
+    assert "new must have 1 values (wind), got 'strong,2'" in capsys.readouterr().err
+
+
 def test_show_work_prints_the_steps(cars, tmp_path, capsys):
     assert call("show-work", cars, "--target", "price", "--method", "ridge", "--alpha", 0.5) == 0
     assert len(capsys.readouterr().out.splitlines()) > 10

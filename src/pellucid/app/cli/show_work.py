@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,6 +36,14 @@ def show_work(
     qid: Annotated[
         str | None, typer.Option(help="Name of the column that says which rows are compared, for ranking-svm.")
     ] = None,
+    new: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROW",
+            help="A row to decide about: its values in the order of the columns, with commas, such as 2,sunny; "
+            "repeat as needed.",
+        ),
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the steps.")] = Format["text"],  # noqa: A002  (an option)
     out: Annotated[Path | None, typer.Option(help="File to write; without it, standard output.")] = None,
 ) -> None:
@@ -62,14 +71,36 @@ def show_work(
     if qid is not None:
         check_has_column(frame, qid)
         queries, frame = frame[qid].to_numpy(), frame.drop(columns=qid)
-    takes_texts = estimator.__sklearn_tags__().input_tags.string
-    X = frame if takes_texts else read_numbers(frame, list(frame.columns))
-    document = show.show_work(estimator if queries is None else estimator.fit(X, y, qid=queries), X, y)
+    tags = estimator.__sklearn_tags__().input_tags
+    X = frame if tags.string or tags.categorical else read_numbers(frame, list(frame.columns))
+    more = {"new": _rows(new, X)} if new else {}
+    document = show.show_work(estimator if queries is None else estimator.fit(X, y, qid=queries), X, y, **more)
     text = str(getattr(document, str(format))())
     if out is None:
         sys.stdout.write(text.rstrip("\n") + "\n")
     else:
         write_whole(out, text.encode())
+
+
+def _rows(texts: list[str], X: Any) -> Any:
+    """Return rows typed on the command line under the names of the columns."""
+    import pandas as pd
+
+    cells = [[_cell(cell.strip()) for cell in next(csv.reader([text]))] for text in texts]
+    for text, row in zip(texts, cells, strict=True):
+        if len(row) != X.shape[1]:
+            raise CommandError(f"new must have {X.shape[1]} values ({', '.join(map(str, X.columns))}), got {text!r}.")
+    return pd.DataFrame(cells, columns=X.columns)
+
+
+def _cell(text: str) -> Any:
+    """Return a number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def methods_with_workings() -> dict[str, str]:

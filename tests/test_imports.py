@@ -52,7 +52,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "ranking": FAMILY,
     "svm": FAMILY,
     "tree": FAMILY,
-    "vision": FAMILY | {"neural_network", "core.files"},
+    "vision": FAMILY | {"neural_network", "core.files", "data"},
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
     "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"},
     "app.tables": BASE,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pellucid.plots.drawing.style import INK, PALETTE, color, spread, tidy_axes
+from pellucid.plots.drawing.style import INK, PALETTE, TEXT_SIZE, color, spread, tidy_axes, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)))
 """After as many curves as there are colors the next kind of line begins."""
-WIDTH = 1.5
+WIDTH, WIDEST = 1.8, 6.0
+"""Of the last path and of the first: paths that coincide are seen as stripes around each other."""
 FEW = 60
 """Up to so many points of a path are marked one by one."""
 SMALLEST_MARK, RING = 5.5, 2.6
@@ -53,7 +54,7 @@ def plot_race(race: Any) -> Figure:
         raise ValueError("race must have a method that ran, got only failures. Print the race to see why.")
     styles = {runner.name: _style(i) for i, runner in enumerate(runners)}
     if race.start.shape[0] == 2:
-        figure, (left, right) = plt.subplots(1, 2, figsize=(10.6, 4.4), layout="constrained")
+        figure, (left, right) = plt.subplots(1, 2, figsize=(12.0, 5.0), layout="constrained")
         _draw_paths(tidy_axes(left), race, runners, styles)
     else:
         figure, right = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
@@ -72,15 +73,21 @@ def _draw_paths(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[
     view = view_of(race.start, np.array(goals).reshape(-1, 2), list(paths.values()))
     _draw_contours(ax, race, view, min(_lowest(runner) for runner in runners))
     sizes = _end_sizes(np.array([path[-1] for path in paths.values()]), view)
-    for (name, path), size in zip(paths.items(), sizes, strict=True):
-        dots: dict[str, Any] = {"marker": "o", "markersize": 2.4} if len(path) <= FEW else {}
-        ax.plot(*path.T, **styles[name], **dots, zorder=3)
+    widths = np.linspace(WIDEST, WIDTH, len(paths)) if len(paths) > 1 else [WIDTH]
+    for (name, path), size, width in zip(paths.items(), sizes, widths, strict=True):
+        dots: dict[str, Any] = {"marker": "o", "markersize": width + 2.0} if len(path) <= FEW else {}
+        ax.plot(*path.T, **(styles[name] | {"linewidth": width}), **dots, zorder=3)
         end = {"markersize": size, "color": styles[name]["color"], "markeredgecolor": "white", "markeredgewidth": 0.5}
         ax.plot(*path[-1], "o", **end, zorder=4)
     ax.set(xlim=view.x, ylim=view.y)
     if view.is_equal:
         ax.set_aspect("equal", adjustable="box")
     _mark_start(ax, race.start, list(paths.values()), view)
+    best = min(runners, key=_lowest)
+    ends = paths[best.name][int(np.nanargmin(_objective(best)))]
+    told = f"lowest f found: {_lowest(best):.3g}"
+    ax.plot(*ends, "*", markersize=15, color=INK, markeredgecolor="white", zorder=7, label=told)
+    write_legend(ax, loc="upper center")
     names = race.variables or ("x1", "x2")
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1], rotation=0, labelpad=12)
@@ -112,6 +119,7 @@ def _mark_start(ax: Axes, start: np.ndarray, paths: list[np.ndarray], view: View
         ha=side,
         va="center",
         color=INK,
+        fontsize=TEXT_SIZE,
         path_effects=[withStroke(linewidth=3, foreground="white")],
         zorder=6,
     )
@@ -181,6 +189,7 @@ def _name_ends(ax: Axes, runners: list[Any], styles: dict[str, dict[str, Any]], 
             textcoords="axes fraction",
             va="center",
             color=ink,
+            fontsize=TEXT_SIZE,
             arrowprops={"arrowstyle": "-", "color": ink, "linewidth": 0.5, "alpha": 0.7, "shrinkA": 0, "shrinkB": 3},
             annotation_clip=False,
             zorder=2,

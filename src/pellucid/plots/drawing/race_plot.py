@@ -45,7 +45,8 @@ def plot_race(race: Any) -> Figure:
     Returns
     -------
     Figure
-        The left axes show the paths, from the open circle to the dots; the right ones name the methods.
+        The left axes show the paths, from the open circle to the dots, on contours for two variables and on the curve
+        for one; the right ones name the methods.
     """
     import matplotlib.pyplot as plt
 
@@ -53,9 +54,10 @@ def plot_race(race: Any) -> Figure:
     if not runners:
         raise ValueError("race must have a method that ran, got only failures. Print the race to see why.")
     styles = {runner.name: _style(i) for i, runner in enumerate(runners)}
-    if race.start.shape[0] == 2:
+    if race.start.shape[0] <= 2:
         figure, (left, right) = plt.subplots(1, 2, figsize=(12.0, 5.0), layout="constrained")
-        _draw_paths(tidy_axes(left), race, runners, styles)
+        draw = _draw_paths if race.start.shape[0] == 2 else _draw_descents
+        draw(tidy_axes(left), race, runners, styles)
     else:
         figure, right = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
     _draw_progress(tidy_axes(right), runners, styles)
@@ -91,6 +93,27 @@ def _draw_paths(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[
     names = race.variables or ("x1", "x2")
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1], rotation=0, labelpad=12)
+
+
+def _draw_descents(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[str, Any]]) -> None:
+    """Draw a function of one variable, and the points that each method visited on it."""
+    paths = {runner.name: np.ravel(_path(runner)) for runner in runners}
+    began = max(_objective(runners[0])[0], _lowest(runners[0]))
+    calm = [path for runner, path in zip(runners, paths.values(), strict=True) if _objective(runner)[-1] <= began]
+    seen = np.concatenate([race.start, *(calm or paths.values())])
+    room = 0.35 * float(np.ptp(seen)) or 1.0
+    grid = np.linspace(float(seen.min()) - room, float(seen.max()) + room, 400)
+    with np.errstate(all="ignore"):
+        heights = np.array([race.problem.objective(np.array([x])) for x in grid])
+    ax.plot(grid, heights, color=INK, linewidth=WIDTH, zorder=1, label="f")
+    for runner, (name, path) in zip(runners, paths.items(), strict=True):
+        ax.plot(path, _objective(runner), marker="o", markersize=7, alpha=0.8, **styles[name], label=name, zorder=3)
+    ax.plot(race.start[0], race.problem.objective(race.start), "o", markersize=11, color="white", mec=INK, zorder=2)
+    known = heights[np.isfinite(heights)]
+    margin = 0.08 * float(np.ptp(known)) or 1.0
+    ax.set(xlim=(grid[0], grid[-1]), ylim=(float(known.min()) - margin, float(known.max()) + margin))
+    ax.set(xlabel=(race.variables or ("x",))[0], ylabel="f")
+    write_legend(ax)
 
 
 def _end_sizes(ends: np.ndarray, view: View) -> list[float]:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import torch
 from rich.console import Console
@@ -19,13 +18,14 @@ from rich.table import Table
 from torch import nn
 
 from benchmarks.harness import OURS, Row
+from pellucid.data import read_mnist
 from pellucid.vision.detection.networks.backbones import FeaturePyramid, ResNetBody
 from pellucid.vision.detection.networks.detection_network import Objects
 from pellucid.vision.detection.networks.region_detectors import FasterRCNN
 from pellucid.vision.detection.networks.retinanet import RetinaNet
 from pellucid.vision.detection.scoring.average_precision import average_precision
 from pellucid.vision.detection.shipped_detectors import SHIPPED, shipped_detector
-from pellucid.vision.scenes import digit_scenes, read_mnist
+from pellucid.vision.scenes import Digits, digit_scenes
 
 DEVICE = os.environ.get("PELLUCID_DEVICE", "cpu")
 SIDE = 320
@@ -38,7 +38,7 @@ def report(console: Console, only: str) -> None:
     if folder is None or only not in "shipped":
         return
     count = int(os.environ.get("PELLUCID_SCENES", "100"))
-    scenes, truth = digit_scenes(count, read_mnist(Path(folder), "t10k"), masks=False, random_state=1)
+    scenes, truth = digit_scenes(count, Digits(*read_mnist(folder, "t10k")), masks=False, random_state=1)
     heads = ("detector", "AP50", "interval", "AP", "weights", "images/s")
     table = Table(*heads, title=f"{count} scenes of {SIDE} x {SIDE}")
     for name in SHIPPED:

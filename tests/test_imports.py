@@ -73,6 +73,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "core.files",
         "catalogue",
         "show",
+        "optimize",
         "probability",
         "proofs",
         "vision",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.card_index import entries
+from pellucid.core.checks import find_name
 from pellucid.core.types import Array, Data
 from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
 from pellucid.show.notation import ExactNumber
@@ -104,7 +105,7 @@ def show_work(
     estimator : estimator, density, information measure, method, formula, graph, or the name of a topic
         An estimator is fitted, or not: then a clone of it is. scikit-learn's namesakes are shown too. A topic is one of
         "batch norm", "convolution", "dropout", "kkt", "maximum margin", "network", "pooling", "softmax", "stationary
-        points", "svm dual" and others that the message about a wrong one lists.
+        points", "svm dual" and others: ``pellucid.show.showing.TOPICS``.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
         The training data, few enough to be worked by hand. Names of data frame columns are used. For a method, the
         function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior. For a
@@ -131,9 +132,9 @@ def show_work(
     """
     given = (X, y) if y is not None else (X,) if X is not None else ()
     if isinstance(estimator, str):
-        document = _topic(estimator)(*given, **options)
+        document = _called(_topic(estimator), given, options)
     elif (maker := _find_room(estimator)) is not None:
-        document = maker(estimator, *given, **options)
+        document = _called(maker, (estimator, *given), options)
     else:
         maker = _find(estimator)
         _check_options(maker, estimator, options)
@@ -141,6 +142,14 @@ def show_work(
         document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
         document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
+
+
+def _called(maker: Maker, given: tuple[Any, ...], options: dict[str, Any]) -> Document:
+    """Return the workings; a formula takes no second argument, but may have a variable of the name y."""
+    kinds = [one.kind for one in signature(maker).parameters.values()]
+    if len(given) == 2 and kinds == [Parameter.POSITIONAL_ONLY, Parameter.VAR_KEYWORD]:
+        return maker(given[0], y=given[1], **options)
+    return maker(*given, **options)
 
 
 def _check_options(maker: Maker, estimator: Any, options: dict[str, Any]) -> None:
@@ -153,9 +162,7 @@ def _check_options(maker: Maker, estimator: Any, options: dict[str, Any]) -> Non
 
 
 def _topic(name: str) -> Maker:
-    if name not in TOPICS:
-        raise ValueError(f"estimator must be an object, or one of the topics {', '.join(TOPICS)}, got {name!r}.")
-    return _imported(TOPICS[name])
+    return _imported(TOPICS[find_name(name, TOPICS, what="topic")])
 
 
 def _imported(path: str) -> Maker:

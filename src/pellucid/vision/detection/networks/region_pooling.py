@@ -36,31 +36,28 @@ def roi_align(maps: Tensor, boxes: Tensor, size: int, scale: float = 1.0, sample
     steps = (torch.arange(size * samples, device=maps.device, dtype=boxes.dtype) + 0.5) / (size * samples)
     x = corners[:, 0, None] + steps * sides[:, 0, None]  # (n, size * samples)
     y = corners[:, 1, None] + steps * sides[:, 1, None]
-    return _PlaceReader(maps, boxes[:, 0].long()).mean_of_cells(x, y, size, samples)
+    batch, channels, height, width = maps.shape
+    columns, of_column = _places_of_cells(x, width, size)
+    rows, of_row = _places_of_cells(y, height, size)
+    first = boxes[:, 0].long() * (height * width)  # where an image begins in the list of all places
+    places = first.reshape(-1, 1, 1, 1, 1) + rows[:, :, None, :, None] * width + columns[:, None, :, None, :]
+    shares = of_row[:, :, None, :, None] * of_column[:, None, :, None, :] / samples**2
+    reads = (2 * samples) ** 2
+    # Channels last, a place is one row of memory, and a cell a weighted sum of a few rows: nothing larger is kept.
+    cells = functional.embedding_bag(
+        places.reshape(-1, reads),
+        maps.permute(0, 2, 3, 1).reshape(batch * height * width, channels),
+        per_sample_weights=shares.reshape(-1, reads).to(maps.dtype),
+        mode="sum",
+    )
+    return cells.reshape(len(boxes), size, size, channels).permute(0, 3, 1, 2)
 
 
-class _PlaceReader:
-    """Feature maps with their channels last, so that one place is one row of memory."""
-
-    def __init__(self, maps: Tensor, image: Tensor) -> None:
-        _, self.channels, self.height, self.width = maps.shape
-        self.rows = maps.permute(0, 2, 3, 1).reshape(-1, self.channels)
-        self.first = image * (self.height * self.width)  # (n,): where an image begins
-
-    def mean_of_cells(self, x: Tensor, y: Tensor, size: int, samples: int) -> Tensor:
-        """Return the cells of every region: bilinear values at x and y, averaged in squares of samples."""
-        left, right, to_right, from_left = _neighbors(x, self.width)
-        above, below, to_below, from_above = _neighbors(y, self.height)
-        found = None
-        for row, of_row in ((above, from_above), (below, to_below)):
-            for column, of_column in ((left, from_left), (right, to_right)):
-                places = self.first[:, None, None] + row[:, :, None] * self.width + column[:, None, :]
-                share = (of_row[:, :, None] * of_column[:, None, :]).to(self.rows.dtype)
-                part = self.rows[places] * share[..., None]
-                found = part if found is None else found + part
-        assert found is not None
-        cells = found.reshape(len(x), size, samples, size, samples, self.channels).mean(dim=(2, 4))
-        return cells.permute(0, 3, 1, 2)
+def _places_of_cells(at: Tensor, count: int, size: int) -> tuple[Tensor, Tensor]:
+    """Return the places along one side that each cell reads, and the share of each, both (n, size, 2 * samples)."""
+    before, after, later, earlier = _neighbors(at, count)
+    places, shares = torch.stack((before, after), dim=-1), torch.stack((earlier, later), dim=-1)
+    return places.reshape(len(at), size, -1), shares.reshape(len(at), size, -1)
 
 
 def _neighbors(at: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -193,9 +193,7 @@ def test_every_topic_is_shown_by_its_name(topic):
 
 
 def test_an_unknown_topic_is_refused_with_the_nearest():
-    with pytest.raises(
-        ValueError, match="topic must be .*, got 'softened'; soft threshold, softmax and "
-    ):
+    with pytest.raises(ValueError, match="topic must be .*, got 'softened'; soft threshold, softmax and "):
         show_work("softened", [1, 2])
 
 

@@ -68,6 +68,8 @@ TOPICS = {
 }
 """What is shown by name, as no object stands for it -> the function that takes what is given."""
 
+COMPARISON = "Compare with the program"
+"""Heading of the last step, which is no part of the work by hand."""
 CLOSE = 1e-6
 """A program's number further than this from the exact one, relative to its size, is pointed out."""
 
@@ -131,10 +133,8 @@ def show_work(
     [9, 9, 11, 5, 2]
     """
     given = (X, y) if y is not None else (X,) if X is not None else ()
-    if isinstance(estimator, str):
-        document = _called(_topic(estimator), given, options)
-    elif (maker := _find_room(estimator)) is not None:
-        document = _called(maker, (estimator, *given), options)
+    if isinstance(estimator, str) or _find_room(estimator) is not None:
+        document = work_by_hand(estimator, *given, **options)
     else:
         maker = _find(estimator)
         _check_options(maker, estimator, options)
@@ -142,6 +142,16 @@ def show_work(
         document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
         document = compared(document, model if _is_fitted(model) else model.fit(X, y))
     return document if format is None else document.printed(format)
+
+
+def work_by_hand(estimator: Any, *given: Any, **options: Any) -> Document:
+    """Return the workings as ``show_work`` does, without the comparison: no estimator is fitted for that."""
+    if isinstance(estimator, str):
+        return _called(_topic(estimator), given, options)
+    if (maker := _find_room(estimator)) is not None:
+        return _called(maker, (estimator, *given), options)
+    X, y = (*given, None, None)[:2]
+    return _find(estimator)(clone(estimator), X, y, **options)
 
 
 def _called(maker: Maker, given: tuple[Any, ...], options: dict[str, Any]) -> Document:
@@ -252,7 +262,7 @@ def _comparison(document: Document, model: Any) -> list[Step]:
                 "let it choose another answer, or the data were rounded above."
             )
         )
-    return [step("Compare with the program", *blocks)]
+    return [step(COMPARISON, *blocks)]
 
 
 def _flat(values: Any) -> Array:

@@ -1,7 +1,8 @@
 """Detectors: the shipped ones on new scenes, and a step and a prediction beside torchvision's same model.
 
 ``PELLUCID_MNIST=FOLDER python -m benchmarks detectors`` scores every shipped detector on scenes of MNIST's test digits
-(``PELLUCID_SCENES=100``), with images per second. Rows beside torchvision are there if it is installed.
+(``PELLUCID_SCENES=100``), with images per second. Rows beside torchvision are there if it is installed, on the
+processor or where ``PELLUCID_DEVICE=cuda`` says.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import os
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import torch
 from rich.console import Console
@@ -18,14 +18,16 @@ from rich.table import Table
 from torch import nn
 
 from benchmarks.harness import OURS, Row
+from pellucid.data import read_mnist
 from pellucid.vision.detection.networks.backbones import FeaturePyramid, ResNetBody
 from pellucid.vision.detection.networks.detection_network import Objects
 from pellucid.vision.detection.networks.region_detectors import FasterRCNN
 from pellucid.vision.detection.networks.retinanet import RetinaNet
 from pellucid.vision.detection.scoring.average_precision import average_precision
 from pellucid.vision.detection.shipped_detectors import SHIPPED, shipped_detector
-from pellucid.vision.scenes import digit_scenes, read_mnist
+from pellucid.vision.scenes import Digits, digit_scenes
 
+DEVICE = os.environ.get("PELLUCID_DEVICE", "cpu")
 SIDE = 320
 """Short side of the photographs beside torchvision: 800 takes minutes on a processor."""
 
@@ -36,7 +38,7 @@ def report(console: Console, only: str) -> None:
     if folder is None or only not in "shipped":
         return
     count = int(os.environ.get("PELLUCID_SCENES", "100"))
-    scenes, truth = digit_scenes(count, read_mnist(Path(folder), "t10k"), masks=False, random_state=1)
+    scenes, truth = digit_scenes(count, Digits(*read_mnist(folder, "t10k")), masks=False, random_state=1)
     heads = ("detector", "AP50", "interval", "AP", "weights", "images/s")
     table = Table(*heads, title=f"{count} scenes of {SIDE} x {SIDE}")
     for name in SHIPPED:
@@ -67,7 +69,7 @@ def both(name: str) -> tuple[nn.Module, nn.Module]:
     theirs = getattr(detection, name)(weights=None, weights_backbone=None, min_size=SIDE, max_size=2 * SIDE)
     module = ours.build()
     module.load_state_dict(theirs.state_dict())
-    return module, theirs
+    return module.to(DEVICE), theirs.to(DEVICE)
 
 
 def scene() -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
@@ -75,11 +77,8 @@ def scene() -> tuple[list[torch.Tensor], torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(1)
     images = [torch.rand(3, SIDE, SIDE, generator=generator) for _ in range(2)]
     corners = torch.rand(6, 2, generator=generator) * 200
-    return (
-        images,
-        torch.cat((corners, corners + 40 + 60 * torch.rand(6, 2, generator=generator)), dim=1),
-        torch.arange(6),
-    )
+    boxes = torch.cat((corners, corners + 40 + 60 * torch.rand(6, 2, generator=generator)), dim=1)
+    return [image.to(DEVICE) for image in images], boxes.to(DEVICE), torch.arange(6, device=DEVICE)
 
 
 def rows() -> list[Row]:
@@ -107,7 +106,8 @@ def _rows_of(name: str) -> Iterator[Row]:
 
     def predicted(module: nn.Module, images: list[torch.Tensor]) -> int:
         with torch.inference_mode():
-            return len(module.eval()(images))
+            found = module.eval()(images)
+            return len([one["boxes"].cpu() if isinstance(one, dict) else one.boxes.cpu() for one in found])
 
     def prepare() -> tuple:
         return both(name), scene()
@@ -117,5 +117,7 @@ def _rows_of(name: str) -> Iterator[Row]:
         OURS: lambda data: predicted(data[0][0], data[1][0]),
         "torchvision": lambda data: predicted(data[0][1], data[1][0]),
     }
-    yield Row(f"{name}, step", prepare, steps, lambda *_: 0.0, rounds=3)  # proposals are drawn: losses differ by luck
-    yield Row(f"{name}, prediction", prepare, predictions, lambda _, count: float(abs(count - 2)), rounds=3)
+    yield Row(
+        f"{name}, step, {DEVICE}", prepare, steps, lambda *_: 0.0, rounds=5
+    )  # proposals are drawn: losses differ by luck
+    yield Row(f"{name}, prediction, {DEVICE}", prepare, predictions, lambda _, count: float(abs(count - 2)), rounds=5)

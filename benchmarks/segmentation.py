@@ -1,11 +1,13 @@
 """A class for every pixel: one pass against a sliding window, counts, and a network beside torchvision's.
 
-``python -m benchmarks segmentation``. Rows beside torchvision are there if it is installed.
+``python -m benchmarks segmentation``. Rows beside torchvision are there if it is installed, on the processor or where
+``PELLUCID_DEVICE=cuda`` says.
 """
 
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 
@@ -20,6 +22,7 @@ from pellucid.vision.models import ResNetFCN, fully_convolutional
 from pellucid.vision.segmentation import confusion_counts, segmentation_score, sliding_window_scores
 from pellucid.vision.segmentation.pixel_training import PixelBatch, pixel_loss
 
+DEVICE = os.environ.get("PELLUCID_DEVICE", "cpu")
 WINDOW, STRIDE = 32, 4
 
 
@@ -80,13 +83,14 @@ def peer_rows() -> Iterator[Row]:
     theirs = fcn_resnet50(weights=None, weights_backbone=None, num_classes=11, aux_loss=True)
     ours = ResNetFCN(50, 11).build()
     ours.load_state_dict(theirs.state_dict())
-    images, codes = torch.rand(2, 3, 96, 128), torch.randint(0, 11, (2, 96, 128))
-    batch = PixelBatch(images, codes, None, torch.ones(11))
+    ours, theirs = ours.to(DEVICE), theirs.to(DEVICE)
+    images, codes = torch.rand(2, 3, 96, 128).to(DEVICE), torch.randint(0, 11, (2, 96, 128)).to(DEVICE)
+    batch = PixelBatch(images, codes, None, torch.ones(11, device=DEVICE))
 
     @torch.no_grad()
     def prediction(module: nn.Module) -> torch.Tensor:
         found = module.eval()(images)
-        return found["out"] if isinstance(found, dict) else found
+        return (found["out"] if isinstance(found, dict) else found).cpu()
 
     def peer_loss(module: nn.Module) -> torch.Tensor:
         found = module(images)
@@ -102,14 +106,14 @@ def peer_rows() -> Iterator[Row]:
 
     expected = prediction(copy.deepcopy(theirs))
     yield Row(
-        "FCN-ResNet50, prediction",
+        f"FCN-ResNet50, prediction, {DEVICE}",
         lambda: None,
         {OURS: lambda _: prediction(ours), "torchvision": lambda _: prediction(theirs)},
         lambda _, found: float((found - expected).abs().max() > 1e-3),
         rounds=5,
     )
     yield Row(
-        "FCN-ResNet50, training step",
+        f"FCN-ResNet50, training step, {DEVICE}",
         lambda: None,
         {OURS: lambda _: step(ours), "torchvision": lambda _: step(theirs)},
         lambda _, loss: round(loss, 4),

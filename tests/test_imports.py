@@ -53,9 +53,10 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "ranking": FAMILY,
     "svm": FAMILY,
     "tree": FAMILY,
-    "vision": FAMILY | {"neural_network", "core.files"},
+    "vision": FAMILY | {"neural_network", "core.files", "data"},
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
-    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"},
+    "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"}
+    | {"tree", "neural_network"},
     "app.tables": BASE,
     "app.table_model": BASE | {"core.files", "app.tables"},
     "app.bake_off": FAMILY

@@ -458,3 +458,29 @@ def test_the_tree_of_one_metric_function_is_that_of_its_matrix():
     D = np.abs(rows[:, None] - rows).sum(axis=2)
     one = merge_tree(rows, "complete", lambda X: np.abs(X[:, None] - X).sum(axis=2), None, 19)
     np.testing.assert_array_equal(one.children, merge_tree(D, "complete", "precomputed", None, 19).children)
+
+
+def test_workings_call_rows_by_their_names_and_write_each_new_distance():
+    import pandas as pd
+
+    names = list("abcde")
+    gaps = [[0, 17, 21, 31, 23], [17, 0, 30, 34, 21], [21, 30, 0, 28, 39], [31, 34, 28, 0, 43], [23, 21, 39, 43, 0]]
+    frame = pd.DataFrame(gaps, index=names, columns=names)
+    for kind, line, heights in (
+        ("single", "min(21, 30) = 21", [17, 21, 21, 28]),
+        ("complete", "max(21, 30) = 30", [17, 23, 28, 43]),
+        ("average", "51/2", [17, 22, 28, 33]),
+    ):
+        for table in (frame, frame.reset_index(drop=True)):
+            work = pellucid.show_work(AgglomerativeClustering(2, linkage=kind, metric="precomputed"), table)
+            assert "Merge a and b" in work.text()
+            assert "They become A: rows a, b." in work.text()
+            assert line in work.text()
+            assert work.answer["distances_"] == heights
+
+
+def test_workings_keep_roots():
+    work = pellucid.show_work(AgglomerativeClustering(2, linkage="average"), [[0, 0], [1, 2], [3, 3]])
+    assert list(map(str, work.answer["distances_"])) == ["sqrt(5)", "sqrt(5)/2 + 3*sqrt(2)/2"]
+    assert "√5" in work.text()
+    assert "more than rounding" not in work.text()

@@ -74,7 +74,7 @@ def test_every_printer_prints_it():
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
-        (QuadraticDiscriminantAnalysis(), np.ones((13, 1)), [0, 1] * 6 + [0], "at most 12 rows"),
+        (QuadraticDiscriminantAnalysis(), np.ones((61, 1)), [0, 1] * 30 + [0], "at most 60 rows"),
         (QuadraticDiscriminantAnalysis(), [[1], [1], [2], [3]], [0, 0, 1, 1], "vary within class 0 in every direction"),
         (QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1), *LINE, "shrinkage must be None to show"),
         (QuadraticDiscriminantAnalysis(priors=[0.5, 0.4]), *LINE, "priors must be 2 numbers that add up to 1"),

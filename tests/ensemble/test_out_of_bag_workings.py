@@ -45,7 +45,8 @@ def test_our_forests_show_their_bags():
 
 def test_bags_that_cannot_be_drawn_again_are_refused():
     with pytest.raises(ValueError, match="random_state must be a number, or the forest fitted"):
-        pellucid.show_work(RandomForest(5), X, LETTERS)
+        out_of_bag_workings(RandomForest(5), X, LETTERS)
+    assert pellucid.show_work(RandomForest(5), X, LETTERS) == pellucid.show_work(RandomForest(5), X, LETTERS)
 
 
 def test_rows_in_every_bag_cannot_be_asked():

@@ -73,7 +73,7 @@ def test_workings_agree_with_the_fit_to_all_digits():
         found = np.array(work.answer[name], dtype=float).ravel()
         np.testing.assert_allclose(found, getattr(model, name).ravel(), rtol=1e-12)
     assert float(work.answer["lower_bound_"]) == pytest.approx(model.lower_bound_, rel=1e-13)
-    assert "2.52613e-15…" in work.text()  # exp(-32) / 2 / sqrt(2 pi)
+    assert "2.52613e−15…" in work.text()  # exp(-32) / 2 / sqrt(2 pi)
     for covariance_type in TYPES:
         work = pellucid.show_work(GaussianMixture(2, covariance_type=covariance_type, random_state=0), X)
         assert "more than rounding" not in work.text()
@@ -81,10 +81,21 @@ def test_workings_agree_with_the_fit_to_all_digits():
 
 
 def test_workings_refuse_what_no_person_would_do():
-    with pytest.raises(ValueError, match="n_components must be 2 to be worked by hand, got 3"):
-        pellucid.show_work(GaussianMixture(3), SIX)
-    with pytest.raises(ValueError, match="at most 10 rows and 1 features"):
-        pellucid.show_work(GaussianMixture(2), blobs(0, n=9))
+    with pytest.raises(ValueError, match="n_components must be 1 to 3 to be worked by hand, got 4"):
+        pellucid.show_work(GaussianMixture(4), SIX)
+    with pytest.raises(ValueError, match="at most 10 rows and 2 features"):
+        pellucid.show_work(GaussianMixture(2), blobs(0, n=11))
+
+
+@every_type
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_workings_of_two_columns_and_up_to_three_components(covariance_type, k):
+    X = [[0, 0], [1, 2], [-1, -1], [2, 3], [-2, 1], [3, 1]]
+    model = GaussianMixture(k, covariance_type=covariance_type, random_state=0, reg_covar=0.1)
+    work = pellucid.show_work(model, X, new=[[1, 1], [-3, 0]])
+    assert "more than rounding" not in work.text()
+    assert work.answer["predicted"] == model.fit(X).predict([[1, 1], [-3, 0]]).tolist()
+    assert max(map(len, work.text().splitlines())) <= 80
 
 
 # properties

@@ -20,6 +20,8 @@ from pellucid.naive_bayes import (
     show_decision,
 )
 from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic
+from pellucid.show import show_work
+from pellucid.show.text_layout import width
 from tests.naive_bayes.samples import counts, points, seeds
 
 WORDS = ["Beijing", "Chinese", "Japan", "Macao", "Shanghai", "Tokyo"]
@@ -212,16 +214,16 @@ def test_the_namesakes_of_scikit_learn_are_shown_too(name):  # peer
         (lambda: show_decision(MultinomialNB(), [[1]], None, [[1]]), "y must be given, got None"),
         (lambda: show_decision(MultinomialNB(), [[1]], ["a", "b"], [[1]]), "one label for each of the 1 rows"),
         (lambda: show_decision(MultinomialNB(), [[1]] * 5, range(5), [[1]]), "between 1 and 4 classes"),
-        (lambda: show_decision(MultinomialNB(), np.ones((20, 1)), [0] * 20, [[1]]), "at most 12 rows"),
+        (lambda: show_decision(MultinomialNB(), np.ones((121, 1)), [0] * 121, [[1]]), "at most 120 rows"),
         (lambda: show_decision(BernoulliNB(binarize=None), [[2]], ["a"], [[1]]), "X must hold 0 and 1"),
-        (lambda: show_decision(BernoulliNB(), np.ones((3, 9)), [0] * 3, [[1]]), "at most 12 rows and 8 features"),
+        (lambda: show_decision(BernoulliNB(), np.ones((3, 9)), [0] * 3, [[1]]), "at most 13 rows and 8 features"),
         (lambda: show_decision(CategoricalNB(), [[12]], ["a"], [[1]]), "categories from 0 to 11 to be worked by hand"),
         (lambda: show_decision(CategoricalNB(), [[1]], ["a"], [[2]]), "new must hold categories below 2 in column 0"),
         (
             lambda: show_decision(CategoricalNB(min_categories=13), [[1]], ["a"], [[1]]),
             "min_categories must be at most",
         ),
-        (lambda: show_decision(MixedNB(), np.ones((13, 1)), [0] * 13, [[1]]), "1 to 12 rows and 1 to 4 columns"),
+        (lambda: show_decision(MixedNB(), np.ones((13, 9)), [0] * 13, [[1]]), "at most 13 rows and 8 features"),
         (lambda: show_decision(MixedNB("logistic"), [[1.5]], ["a"], [[1]]), "densities must be Bernoulli, Categorical"),
         (lambda: show_decision(MixedNB(var_smoothing=0.0), [[1.5]], ["a"], [[1]]), "vary within every class"),
         (lambda: show_decision(GaussianNB(var_smoothing=0), [[1]], ["a"], [[1]]), "vary within every class"),
@@ -245,3 +247,56 @@ def test_refuses_what_cannot_be_worked_by_hand(make, message):  # errors
 def test_refuses_other_estimators():
     with pytest.raises(TypeError, match="estimator must be an instance of one of .*, got Perceptron"):
         show_decision(Perceptron(), [[1]], ["a"], [[1]])
+
+
+TENNIS = [
+    row.split()
+    for row in (
+        "sunny hot high weak no", "sunny hot high strong no", "overcast hot high weak yes", "rain mild high weak yes",
+        "rain cool normal weak yes", "rain cool normal strong no", "overcast cool normal strong yes",
+        "sunny mild high weak no", "sunny cool normal weak yes", "rain mild normal weak yes",
+        "sunny mild normal strong yes", "overcast mild high strong yes", "overcast hot normal weak yes",
+        "rain mild high strong no",
+    )
+]  # fmt: skip
+DAYS, PLAYED = [row[:4] for row in TENNIS], [row[4] for row in TENNIS]
+
+
+@pytest.mark.parametrize("kind", [CategoricalNB, MixedNB])
+def test_the_table_of_the_textbook_is_worked_in_its_words(kind):
+    frame = pd.DataFrame(DAYS, columns=["outlook", "temperature", "humidity", "wind"])
+    for table in (DAYS, np.array(DAYS), frame):
+        work = show_work(kind(), table, PLAYED, new=[["sunny", "cool", "high", "strong"]])
+        assert work.answer["predicted"] == ["no"]
+        assert "1372" in work.text()  # 5/14 · 4/8 · 2/8 · 5/7 · 4/7 = 25/1372
+        assert "more than rounding" not in work.text()
+        assert max(map(width, work.text().splitlines())) <= 80
+    assert "P(outlook = sunny | no)" in work.text()
+    if kind is CategoricalNB:
+        assert work.answer["category_count_"][0] == [[0, 2, 3], [4, 3, 2]]
+        assert "outlook: overcast 0, rain 1, sunny 2" in work.text()
+        with pytest.raises(ValueError, match="column 1 must hold one of overcast, rain, sunny, got 'fog'"):
+            show_work(kind(), frame, PLAYED, new=[["fog", "cool", "high", "strong"]])
+
+
+def test_the_prior_is_smoothed_where_the_model_smooths_it():
+    documents = [[2, 1, 0, 0, 0, 0], [2, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0], [1, 0, 0, 0, 1, 1]]
+    work = show_work(MultinomialNB(prior_alpha=1), documents, list("cccj"), new=[[3, 0, 0, 0, 1, 1]])
+    assert work.answer["prior"] == [Rational(2, 3), Rational(1, 3)]
+    assert work.answer["shares"][0][0] == Rational(3, 7)
+    assert work.answer["shares"][1][0] == Rational(2, 9)
+    assert "≈ 0.00027" in work.text()
+    assert "≈ 0.00018" in work.text()
+
+
+@pytest.mark.parametrize("kind", [GaussianNB, BernoulliNB, CategoricalNB, MultinomialNB, MixedNB])
+def test_every_model_smooths_its_prior_alike(kind):
+    X, y = [[0, 1], [1, 0], [1, 1], [0, 3]], list("cccj")
+    model = kind(prior_alpha=1).fit(X, y)
+    prior = model.class_prior_ if hasattr(model, "class_prior_") else np.exp(model.class_log_prior_)
+    assert prior == pytest.approx([2 / 3, 1 / 3], rel=1e-15)
+    assert pellucid.verify(model, X, y).holds
+    work = show_work(model, X, y)
+    assert "prior_alpha" in work.text()
+    with pytest.raises(ValueError, match="prior_alpha must be at least 0, got -1"):
+        kind(prior_alpha=-1).fit(X, y)

@@ -27,9 +27,17 @@ def test_the_scree_shows_shares_and_their_sums():
     held, each = ax.lines[0].get_ydata(), ax.lines[1].get_ydata()
     np.testing.assert_allclose(each, model.explained_variance_ratio_)
     np.testing.assert_allclose(held, np.cumsum(model.explained_variance_ratio_))
-    said = [text.get_text() for text in ax.texts]
-    assert f"{model.count_for_share(0.9)} hold more than 0.9" in said
-    assert "bend" in said
+    enough = model.count_for_share(0.9)
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"{enough} components hold more than 0.9" in said
+    assert f"bend at component {model.elbow()}" in said
+    np.testing.assert_array_equal(ax.lines[2].get_xydata(), [[0.5, 0.9], [enough, 0.9], [enough, 0.0]])
+    assert ax.lines[3].get_xydata().tolist() == [[model.elbow(), each[model.elbow() - 1]]]
+
+
+def test_one_component_holds():
+    ax = plot_scree(PCA().fit(rows() * [9.0, 1.0, 1.0, 1.0]))
+    assert "1 component holds more than 0.9" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_the_biplot_shows_rows_and_named_columns():
@@ -39,8 +47,24 @@ def test_the_biplot_shows_rows_and_named_columns():
     drawn = np.vstack([dots.get_offsets() for dots in ax.collections])
     np.testing.assert_allclose(np.sort(drawn[:, 1]), np.sort(model.transform(frame)[:, 2]))
     assert {text.get_text() for text in ax.texts} >= {"a", "b", "c", "d"}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1"]
     with pytest.raises(ValueError, match="components must be two of the 4"):
         plot_biplot(model, frame, components=(0, 4))
+
+
+def test_arrows_of_the_biplot_are_in_proportion_and_stay_in_the_picture():
+    # the second component is small: arrows of its columns must not leave a flat picture
+    flat = np.random.default_rng(1).standard_normal((60, 3)) @ np.diag([9.0, 0.3, 0.1])
+    model = PCA().fit(flat)
+    ax = plot_biplot(model, flat)
+    tips = np.array([note.xy for note in ax.texts if not note.get_text()])
+    loadings = model.components_[:2].T
+    scale = np.linalg.norm(tips) / np.linalg.norm(loadings)
+    order = np.argsort(-np.linalg.norm(loadings, axis=1), kind="stable")
+    np.testing.assert_allclose(tips, scale * loadings[order], atol=1e-9)
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    assert ((left < tips[:, 0]) & (tips[:, 0] < right) & (low < tips[:, 1]) & (tips[:, 1] < high)).all()
+    assert ax.get_aspect() == 1.0  # so that angles are true
 
 
 def test_an_image_is_drawn_at_each_rank():

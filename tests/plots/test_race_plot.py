@@ -20,6 +20,22 @@ def _close_figures():
     plt.close("all")
 
 
+def test_the_lowest_value_is_marked():
+    result = race(ROSENBROCK, START, ["newton", "gradient descent"])
+    left, _ = plot_race(result).axes
+    (star,) = [line for line in left.lines if line.get_marker() == "*"]
+    np.testing.assert_allclose(star.get_xydata(), [[1.0, 1.0]], atol=1e-4)
+    assert "lowest f found" in left.get_legend().get_texts()[0].get_text()
+
+
+def test_paths_that_coincide_are_stripes_around_each_other():
+    result = race(ROSENBROCK, START, {"one": "newton", "other": "newton"})
+    left, _ = plot_race(result).axes
+    wide, thin = lines_longer_than_a_mark(left)
+    assert wide.get_linewidth() > 2 * thin.get_linewidth()
+    assert wide.get_zorder() == thin.get_zorder()  # so the later one is on top
+
+
 def lines_longer_than_a_mark(ax):
     return [line for line in ax.lines if len(line.get_xdata()) > 1]
 

@@ -1,12 +1,10 @@
 """Made scenes, images as users hold them, and changes in which everything moves together."""
 
-import gzip
-
 import numpy as np
 import pytest
 
 from pellucid.vision.scene_images import checked_images
-from pellucid.vision.scenes import NOT_A_DIGIT, digit_scenes, label_map, read_mnist
+from pellucid.vision.scenes import NOT_A_DIGIT, digit_scenes, label_map
 
 
 def test_boxes_are_tight_around_masks():
@@ -26,17 +24,6 @@ def test_the_same_seed_makes_the_same_scenes():
 def test_a_label_map_has_every_digit():
     _, truth = digit_scenes(1, size=96, fewest=4, most=4)
     assert set(np.unique(label_map(truth[0]))) == {*truth[0].labels.tolist(), NOT_A_DIGIT}
-
-
-def test_mnist_is_read(tmp_path):
-    images = np.arange(2 * 28 * 28, dtype=np.uint8)
-    with gzip.open(tmp_path / "train-images-idx3-ubyte.gz", "wb") as file:
-        file.write(bytes(16) + images.tobytes())
-    with gzip.open(tmp_path / "train-labels-idx1-ubyte.gz", "wb") as file:
-        file.write(bytes(8) + bytes([3, 9]))
-    digits = read_mnist(tmp_path)
-    assert digits.images.shape == (2, 28, 28)
-    assert digits.labels.tolist() == [3, 9]
 
 
 def test_images_of_all_kinds_get_white_at_one():

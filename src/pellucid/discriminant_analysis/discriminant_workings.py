@@ -10,8 +10,10 @@ from typing import Any
 from sympy import Expr, Matrix, Rational, zeros
 
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Step, sentence, step, table
+from pellucid.show.decisions import heading, point
+from pellucid.show.document import Block, Step, formula, result, sentence, step, table
 from pellucid.show.exact_data import (
+    MAX_CELLS,
     ExactData,
     Label,
     class_column,
@@ -20,7 +22,7 @@ from pellucid.show.exact_data import (
     read_labels,
     sorted_classes,
 )
-from pellucid.show.notation import Math, math, matrix
+from pellucid.show.notation import Math, Words, math, matrix
 from pellucid.show.text_layout import fits
 
 LONGEST = 48
@@ -90,10 +92,23 @@ class ClassRows:
             sentence(f"{len(rows) - wrong} of {len(rows)} rows are on the right side."),
         )
 
+    def new_steps(
+        self, rows: Sequence[Sequence[Rational]], scores: Sequence[Sequence[Expr]]
+    ) -> tuple[list[Step], list[Label]]:
+        """Return the decisions about new rows by their scores, and the classes."""
+        steps, decided = [], []
+        for i, (row, exact) in enumerate(zip(rows, scores, strict=True)):
+            values = [float(score) for score in exact]
+            decided.append(self.classes[values.index(max(values))])
+            lines = [formula(f"δ_{k + 1} =", with_decimal(score)) for k, score in enumerate(exact)]
+            put = sentence("Put ", math("x =", point(row)), " into the discriminants:")
+            steps.append(step(heading(i), put, *lines, result("class =", Words(str(decided[-1])))))
+        return steps, decided
+
 
 def read_class_rows(estimator: Any, X: Data, y: Data) -> ClassRows:
     """Return the rows in fractions, or refuse what is too much to work by hand."""
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
     priors = _priors(estimator, [labels.count(k) for k in classes])

@@ -8,6 +8,7 @@ from sympy import Expr, Matrix, Rational, log, logcombine, zeros
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
+from pellucid.show.decisions import read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, Label, require
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pellucid.discriminant_analysis.linear_discriminant_analysis import LinearDiscriminantAnalysis
 
 
-def linear_discriminant_workings(estimator: LinearDiscriminantAnalysis, X: Data, y: Data) -> Document:
+def linear_discriminant_workings(estimator: LinearDiscriminantAnalysis, X: Data, y: Data, new: Data = None) -> Document:
     """Show how the linear discriminants are found, and for two classes the boundary between them."""
     require(estimator, "shrinkage", None)
     require(estimator, "covariance_estimator", None)
@@ -46,6 +47,12 @@ def linear_discriminant_workings(estimator: LinearDiscriminantAnalysis, X: Data,
         answer |= {"coef_": [list(difference)], "intercept_": [logcombine(offsets[1] - offsets[0], force=True)]}
     pairs = list(zip(weights, offsets, strict=True))
     steps.append(rows.decision_step([[(data.X.row(i) * w)[0] + c for w, c in pairs] for i in range(data.n_samples)]))
+    if new is not None:
+        asked = read_new(new, data.n_features)
+        decided, answer["predicted"] = rows.new_steps(
+            asked, [[(Matrix([row]) * w)[0] + c for w, c in pairs] for row in asked]
+        )
+        steps += decided
     words = "Every class has a normal density with its own mean; all share one covariance. Which class is likelier?"
     return Document("Linear discriminant analysis", rows.opening(words), tuple(steps), answer)
 

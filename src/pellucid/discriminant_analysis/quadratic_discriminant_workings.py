@@ -8,6 +8,7 @@ from sympy import Expr, Matrix, Poly, Rational, eye, log, logcombine
 
 from pellucid.core.types import Data
 from pellucid.discriminant_analysis.discriminant_workings import ClassRows, read_class_rows, with_decimal
+from pellucid.show.decisions import read_new
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step
 from pellucid.show.eigenpairs import eliminate
 from pellucid.show.exact_data import ExactData, exact_parameter, require
@@ -20,7 +21,9 @@ DIGITS = 20
 """Digits of the variances along the axes, which are no fractions."""
 
 
-def quadratic_discriminant_workings(estimator: QuadraticDiscriminantAnalysis, X: Data, y: Data) -> Document:
+def quadratic_discriminant_workings(
+    estimator: QuadraticDiscriminantAnalysis, X: Data, y: Data, new: Data = None
+) -> Document:
     """Show how the quadratic discriminants are found, and for two classes the boundary between them."""
     require(estimator, "shrinkage", None)
     require(estimator, "covariance_estimator", None)
@@ -41,12 +44,18 @@ def quadratic_discriminant_workings(estimator: QuadraticDiscriminantAnalysis, X:
         *([_boundary_step(rows, quadrics)] if len(quadrics) == 2 else []),
         rows.decision_step([[_value(q, rows.data.X.row(i).T) for q in quadrics] for i in range(rows.data.n_samples)]),
     ]
-    answer = {
+    answer: dict[str, Any] = {
         "means_": [list(mean) for mean in rows.means],
         "priors_": rows.priors,
         "covariance_": [covariance.tolist() for covariance in covariances],
         "scalings_": [_variances_along_axes(covariance) for covariance in covariances],
     }
+    if new is not None:
+        asked = read_new(new, rows.data.n_features)
+        decided, answer["predicted"] = rows.new_steps(
+            asked, [[_value(q, Matrix(row)) for q in quadrics] for row in asked]
+        )
+        steps += decided
     words = "Every class has a normal density with a mean and a covariance of its own. Which class is likelier?"
     return Document("Quadratic discriminant analysis", rows.opening(words), tuple(steps), answer)
 

@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from sympy import Rational
 
 from pellucid.core.types import Data
+from pellucid.show.decisions import heading, read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import Label, exact_data, exact_features, exact_number, read_labels, sorted_classes
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, typed
@@ -23,7 +24,9 @@ SHORT = 5
 """Characters of a number that leaves room for nine columns."""
 
 
-def out_of_bag_workings(estimator: RandomForestClassifier | RandomForestRegressor, X: Data, y: Data) -> Document:
+def out_of_bag_workings(
+    estimator: RandomForestClassifier | RandomForestRegressor, X: Data, y: Data, new: Data = None
+) -> Document:
     """Show the bags of a small forest, or of any bagging, and the error of each row outside of its bags."""
     if estimator.n_estimators > MAX_BAGS or not getattr(estimator, "bootstrap", True):
         raise ValueError(
@@ -39,7 +42,54 @@ def out_of_bag_workings(estimator: RandomForestClassifier | RandomForestRegresso
     says = [_answers(one, model, X, is_class=is_class) for one in model.estimators_]
     outside = [[b for b, bag in enumerate(bags) if i not in bag] for i in range(features.rows)]
     steps, answer = _row_steps(outside, says, target, classes)
+    if new is not None:
+        decided = _new_steps(model, read_new(new, features.cols), classes)
+        steps += [made for made, _ in decided]
+        answer["predicted"] = [said for _, said in decided]
     return Document("Out of bag", _opening(bags, features.rows), (*steps,), answer)
+
+
+def _new_steps(model: Any, rows: list[list[Rational]], classes: list[Label]) -> list[tuple[Step, Any]]:
+    """Return a step for each new row, which all trees are asked about, and what they say together."""
+    if classes:  # the trees of a forest give shares, and their means decide
+        shares = [_shares(one, model, rows) for one in model.estimators_]
+        return [_share_step(i, [of[i] for of in shares], classes) for i in range(len(rows))]
+    says = [
+        _answers(one, model, [[float(x) for x in row] for row in rows], is_class=False) for one in model.estimators_
+    ]
+    return [_mean_step(i, [of[i] for of in says]) for i in range(len(rows))]
+
+
+def _shares(one: Any, model: Any, rows: list[list[Rational]]) -> list[list[Rational]]:
+    columns = getattr(model, "estimators_features_", None)
+    table_ = np.array([[float(x) for x in row] for row in rows])
+    if columns is not None:
+        table_ = table_[:, columns[list(model.estimators_).index(one)]]
+    return [[exact_number(float(p), "share")[0] for p in of] for of in one.predict_proba(table_)]
+
+
+def _share_step(i: int, shares: list[list[Rational]], classes: list[Label]) -> tuple[Step, Label]:
+    means = [sum((of[k] for of in shares), Rational(0)) / len(shares) for k in range(len(classes))]
+    decided = classes[means.index(max(means))]
+    lines = [[math(b + 1), *map(math, of)] for b, of in enumerate(shares)]
+    return (
+        step(
+            heading(i),
+            sentence(
+                "Each tree gives the shares of the classes in the leaf that the row comes to; their means decide:"
+            ),
+            table(["tree", *map(str, classes)], lines, summary=[["mean", *map(math, means)]]),
+            result("class =", Words(str(decided))),
+        ),
+        decided,
+    )
+
+
+def _mean_step(i: int, says: list[Rational]) -> tuple[Step, Rational]:
+    mean = sum(says, Rational(0)) / len(says)
+    lines = [[math(b + 1), math(value)] for b, value in enumerate(says)]
+    words = sentence("Each tree predicts the mean of the leaf that the row comes to; the forest takes their mean:")
+    return step(heading(i, "Predict"), words, table(["tree", math("ŷ")], lines), result("ŷ =", mean)), mean
 
 
 def _fitted(estimator: RandomForestClassifier | RandomForestRegressor, X: Data, y: Data) -> Any:

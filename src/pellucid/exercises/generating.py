@@ -12,6 +12,7 @@ from typing import Any
 from pellucid.core.checks import check_one_of, check_whole, find_name
 from pellucid.exercises.asked_results import AskedResult, asked_in, values_of
 from pellucid.exercises.recipes import OTHER_NAMES, RECIPES, Problem, Recipe
+from pellucid.show.comparison import COMPARISON, has_cut_numbers
 from pellucid.show.document import (
     Block,
     Document,
@@ -26,7 +27,7 @@ from pellucid.show.document import (
     table,
 )
 from pellucid.show.notation import ExactNumber, Grid, Math, Words, fenced, math
-from pellucid.show.showing import COMPARISON, has_cut_numbers, show_work
+from pellucid.show.showing import show_work
 
 LEVELS = (1, 2, 3)
 MOST_TRIES = 400

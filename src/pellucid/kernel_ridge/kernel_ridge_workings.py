@@ -8,6 +8,7 @@ from sympy import Matrix, Rational, eye
 
 from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
+from pellucid.show.decisions import kernel_step, read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_parameter
 from pellucid.show.notation import Script, Words, combination, factor, fenced, math, matrix, over
@@ -22,7 +23,7 @@ SIDE_BY_SIDE = 3
 """Rows up to which a product of matrices stands on one line."""
 
 
-def kernel_ridge_workings(estimator: KernelRidge, X: Data, y: Data) -> Document:
+def kernel_ridge_workings(estimator: KernelRidge, X: Data, y: Data, new: Data = None) -> Document:
     """Show the dual coefficients of a few rows, and the errors of each row when it is left out."""
     data, alpha = exact_data(X, y), exact_parameter(estimator, "alpha")
     if data.n_samples > MAX_ROWS:
@@ -43,7 +44,14 @@ def kernel_ridge_workings(estimator: KernelRidge, X: Data, y: Data) -> Document:
         _fitted_step(data, K, dual, alpha),
         _left_out_step(inverse, dual),
     )
-    return Document("Kernel ridge regression", _opening(data, alpha), steps, {"dual_coef_": list(dual)})
+    answer = {"dual_coef_": list(dual)}
+    asked = [] if new is None else read_new(new, data.n_features)
+    decided = [
+        kernel_step(i, row, kernel.products(Matrix([row]), data.X), dual, Rational(0)) for i, row in enumerate(asked)
+    ]
+    if decided:
+        answer["predicted"] = [value for _, value in decided]
+    return Document("Kernel ridge regression", _opening(data, alpha), (*steps, *(made for made, _ in decided)), answer)
 
 
 def _opening(data: ExactData, alpha: Rational) -> tuple[Block, ...]:

@@ -154,7 +154,7 @@ CARDS = (
             ),
             by_hand={"n_components": 2, "random_state": 0, "reg_covar": 0.1},
             rows=10,
-            columns=1,
+            columns=2,
             unlike_peer="it starts elsewhere",
         ),
         meaning="one more step of the method changes nothing worth mentioning; another start may still end in a "

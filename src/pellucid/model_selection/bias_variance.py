@@ -38,6 +38,8 @@ class BiasVariance:
     loss: str
     certificate: Certificate
     per_row: dict[str, Array] = field(default_factory=dict)
+    predictions: Array | None = None
+    """(n_repeats, n_points): what each fit of a simulation predicts, for ``plot_resampled_curves``."""
 
     def __repr__(self) -> str:
         noise = "with noise" if np.isnan(self.noise) else f"noise {self.noise:.4g} +"
@@ -170,6 +172,7 @@ def _squared_split(predictions: Array, right: Array, noise: float) -> BiasVarian
         loss="squared",
         certificate=_adds_up(error, split),
         per_row={"bias": bias, "variance": spread},
+        predictions=predictions,
     )
 
 

@@ -77,6 +77,7 @@ class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
     force_alpha: bool
     fit_prior: bool
     class_prior: Data | None
+    prior_alpha: float
     class_count_: Array
     class_log_prior_: Array
     feature_count_: Array
@@ -101,7 +102,7 @@ class CountingNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         part = LastPart(data, class_totals(data.y, data.weight, len(data.classes)), self._count(data), len(trace) + 1)
         is_first = part.number == 1
         totals = part.totals if is_first else self.class_count_ + part.totals
-        prior = log_class_prior(totals, fit_prior=self.fit_prior, class_prior=self.class_prior)
+        prior = log_class_prior(totals, self)
         found, loss = self._estimate(totals, part.counts if is_first else self._earlier_plus(part.counts), alpha)
         fitted = SimpleNamespace(classes_=data.classes, class_count_=totals, class_log_prior_=prior, **found)
         mean_loss = (product_loss(totals, prior) + loss) / float(totals.sum())
@@ -155,6 +156,8 @@ class MultinomialNB(CountingNB):
         Whether :math:`\pi_c` is the share of the class, or else uniform.
     class_prior : array-like of shape (n_classes,), default=None
         :math:`\pi_c`, if it is known.
+    prior_alpha : float, default=0.0
+        Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
 
     Attributes
     ----------
@@ -183,11 +186,13 @@ class MultinomialNB(CountingNB):
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Data | None = None,
+        prior_alpha: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.prior_alpha = prior_alpha
 
     def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
         logs = log_smoothed(counts, one_if_equal(alpha), counts.sum(axis=1, keepdims=True) + alpha.sum())
@@ -237,7 +242,7 @@ class BernoulliNB(CountingNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior
+    alpha, force_alpha, fit_prior, class_prior, prior_alpha
         As in :class:`MultinomialNB`; here the prior is Beta with both parameters :math:`\alpha_j + 1`.
     binarize : float or None, default=0.0
         Values above this are ones; None takes values between 0 and 1 as they are.
@@ -270,12 +275,14 @@ class BernoulliNB(CountingNB):
         binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Data | None = None,
+        prior_alpha: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.prior_alpha = prior_alpha
 
     def _estimate(self, totals: Array, counts: Any, alpha: Array) -> tuple[dict[str, Any], float]:
         alpha, rows, zeros = one_if_equal(alpha), totals[:, None], absences(totals, counts)
@@ -307,7 +314,7 @@ class CategoricalNB(CountingNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior
+    alpha, force_alpha, fit_prior, class_prior, prior_alpha
         As in :class:`MultinomialNB`.
     min_categories : int or array-like of shape (n_features,), default=None
         Least :math:`m_j`; otherwise the largest value plus 1. A category that training may miss needs it.
@@ -342,12 +349,14 @@ class CategoricalNB(CountingNB):
         fit_prior: bool = True,
         class_prior: Data | None = None,
         min_categories: Any = None,
+        prior_alpha: float = 0.0,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
+        self.prior_alpha = prior_alpha
 
     def _count(self, data: TrainingData) -> list[Array]:
         sizes = category_sizes(data.X, self.min_categories)

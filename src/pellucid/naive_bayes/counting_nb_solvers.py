@@ -173,11 +173,11 @@ def category_sizes(X: Array, min_categories: Any) -> Array:
     return np.asarray(np.maximum(sizes, least))
 
 
-def log_class_prior(class_count: Array, *, fit_prior: bool, class_prior: Data | None) -> Array:
-    """Return the logarithm of the given prior, of the shares of the classes, or of a uniform prior."""
-    n_classes = len(class_count)
-    if class_prior is not None:
-        given = np.asarray(class_prior, dtype=np.float64)
+def log_class_prior(class_count: Array, parameters: Any) -> Array:
+    """Return the logarithm of the given prior, of the smoothed shares of the classes, or of a uniform prior."""
+    n_classes, pseudo = len(class_count), parameters.prior_alpha
+    if parameters.class_prior is not None:
+        given = np.asarray(parameters.class_prior, dtype=np.float64)
         if given.shape != (n_classes,):
             raise ValueError(
                 f"class_prior must have {n_classes} entries, got shape {given.shape}. "
@@ -186,6 +186,7 @@ def log_class_prior(class_count: Array, *, fit_prior: bool, class_prior: Data | 
         if not (given >= 0).all():
             raise ValueError(f"class_prior must be at least 0, got {float(given.min())!r}.")
     else:
-        given = class_count / class_count.sum() if fit_prior else np.full(n_classes, 1 / n_classes)
+        shares = (class_count + pseudo) / (class_count.sum() + pseudo * n_classes)
+        given = shares if parameters.fit_prior else np.full(n_classes, 1 / n_classes)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(given))

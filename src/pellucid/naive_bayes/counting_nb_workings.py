@@ -8,48 +8,62 @@ from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
 from pellucid.naive_bayes.prior_workings import (
+    MAX_COLUMNS,
     Factor,
+    decided_rows,
     decision_step,
     exact_labels,
     exact_prior,
     one_alpha,
+    prior_pseudo,
     prior_step,
     probability_of,
     rows_of_classes,
 )
 from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import Label, class_column, exact_features, exact_number, numbered_table
+from pellucid.show.exact_data import (
+    MAX_COUNTED_CELLS,
+    Label,
+    class_column,
+    exact_features,
+    exact_number,
+    numbered_table,
+)
 from pellucid.show.notation import Script, fenced, math, over, typed
 from pellucid.show.text_printer import is_wide, name_columns
 
 if TYPE_CHECKING:
     from pellucid.naive_bayes.counting_nb import BernoulliNB, MultinomialNB
 
-MAX_WORDS = 8
-MAX_ROWS = 12
-
 
 def multinomial_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how counts of words classify documents; ``new`` holds rows to decide about, by default all of ``X``."""
-    counts, names, rounded = exact_features(X, max_rows=MAX_ROWS, max_features=MAX_WORDS)
+    counts, names, rounded = exact_features(X, max_features=MAX_COLUMNS, max_cells=MAX_COUNTED_CELLS)
     if rounded or min(counts) < 0:
         raise ValueError("X must hold counts to be worked by hand, got a negative number or one with many digits.")
     words = list(names) if names else [f"word {j + 1}" for j in range(counts.cols)]
     labels, classes = exact_labels(y, counts.rows)
     alpha = one_alpha(estimator)
     sizes = [labels.count(c) for c in classes]
-    prior = exact_prior(sizes, estimator.class_prior, uniform=not estimator.fit_prior)
+    pseudo = prior_pseudo(estimator)
+    prior = exact_prior(sizes, estimator.class_prior, uniform=not estimator.fit_prior, pseudo=pseudo)
     groups = rows_of_classes(labels, classes)
     sums = Matrix([[sum(counts[i, j] for i in rows) for j in range(counts.cols)] for rows in groups])
     totals = [sum(sums.row(k)) + alpha * counts.cols for k in range(len(classes))]
     if 0 in totals:
         raise ValueError("alpha must be above 0 to show the work, got 0 and a class without words. Set alpha=1.")
     shares = Matrix([[(sums[k, j] + alpha) / totals[k] for j in range(counts.cols)] for k in range(len(classes))])
-    asked = counts if new is None else exact_features(new, max_rows=MAX_ROWS, max_features=MAX_WORDS)[0]
+    asked = (
+        counts[: len(decided_rows(labels)), :]
+        if new is None
+        else exact_features(new, max_features=MAX_COLUMNS, max_cells=MAX_COUNTED_CELLS)[0]
+    )
     decisions, predicted = _decisions(asked, words, classes, prior, shares, is_new=new is not None)
     steps = (
         _count_step(sums, words, classes),
-        prior_step(classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior)),
+        prior_step(
+            classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior), pseudo=pseudo
+        ),
         _share_step(sums, shares, words, classes, alpha),
         *decisions,
     )
@@ -133,9 +147,6 @@ def _powers(counts: Matrix, shares: Matrix) -> list[Factor]:
     ]
 
 
-MAX_COLUMNS = 8
-
-
 def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how ones and zeros classify rows; ``new`` holds rows to decide about, by default all of ``X``."""
     ones, names = _ones(estimator, X)
@@ -143,16 +154,19 @@ def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Da
     labels, classes = exact_labels(y, ones.rows)
     alpha, groups = one_alpha(estimator), rows_of_classes(labels, classes)
     sizes = [len(rows) for rows in groups]
-    prior = exact_prior(sizes, estimator.class_prior, uniform=not estimator.fit_prior)
+    pseudo = prior_pseudo(estimator)
+    prior = exact_prior(sizes, estimator.class_prior, uniform=not estimator.fit_prior, pseudo=pseudo)
     counts = Matrix([[sum(ones[i, j] for i in rows) for j in range(ones.cols)] for rows in groups])
     shares = Matrix(len(classes), ones.cols, lambda k, j: (counts[k, j] + alpha) / (sizes[k] + 2 * alpha))
-    asked = ones if new is None else _ones(estimator, new)[0]
+    asked = ones[: len(decided_rows(labels)), :] if new is None else _ones(estimator, new)[0]
     decisions = [
         _decision(i, asked.row(i), columns, classes, prior, shares, is_new=new is not None) for i in range(asked.rows)
     ]
     steps = (
         _bernoulli_count_step(counts, sizes, columns, classes),
-        prior_step(classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior)),
+        prior_step(
+            classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior), pseudo=pseudo
+        ),
         _bernoulli_share_step(counts, shares, sizes, columns, classes, alpha),
         *(made for made, _ in decisions),
     )
@@ -167,7 +181,7 @@ def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Da
 
 def _ones(estimator: BernoulliNB | MultinomialNB, X: Data) -> tuple[Matrix, tuple[str, ...]]:
     """Return the rows as ones and zeros, and the names of the columns."""
-    values, names, rounded = exact_features(X, max_features=MAX_COLUMNS)
+    values, names, rounded = exact_features(X, max_features=MAX_COLUMNS, max_cells=MAX_COUNTED_CELLS)
     if estimator.binarize is not None:
         threshold = exact_number(estimator.binarize, "binarize")[0]
         return Matrix(*values.shape, lambda i, j: int(bool(values[i, j] > threshold))), names
@@ -187,7 +201,7 @@ def _bernoulli_opening(
     alpha: Rational,
     notes: list[Block],
 ) -> tuple[Block, ...]:
-    is_changed = exact_features(X, max_features=MAX_COLUMNS)[0] != ones
+    is_changed = exact_features(X, max_features=MAX_COLUMNS, max_cells=MAX_COUNTED_CELLS)[0] != ones
     threshold = [sentence(f"Values above {estimator.binarize:g} count as 1, the others as 0.")] if is_changed else []
     return (
         sentence(

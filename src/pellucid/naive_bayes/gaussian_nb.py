@@ -34,6 +34,8 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         :math:`\pi_c`, adding up to 1; by default the shares of the classes.
     var_smoothing : float, default=1e-9
         This part of the largest column variance is added to every variance, at least 0.
+    prior_alpha : float, default=0.0
+        Pseudo-count of every class, at least 0, where :math:`\pi_c` is not given. scikit-learn has none.
 
     Attributes
     ----------
@@ -68,9 +70,10 @@ class GaussianNB(ClassScores, ClassifierMixin, CertifiedEstimator):
     scatter_: Array
     epsilon_: float
 
-    def __init__(self, *, priors: Data | None = None, var_smoothing: float = 1e-9) -> None:
+    def __init__(self, *, priors: Data | None = None, var_smoothing: float = 1e-9, prior_alpha: float = 0.0) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.prior_alpha = prior_alpha
 
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:

@@ -77,7 +77,7 @@ def normal_classes(
     fitted = SimpleNamespace(
         classes_=data.classes,
         class_count_=seen.total,
-        class_prior_=given_or_shares(parameters.priors, seen.total),
+        class_prior_=given_or_shares(parameters.priors, seen.total, parameters.prior_alpha),
         theta_=seen.mean,
         var_=seen.scatter / count[:, None] + epsilon,
         scatter_=seen.scatter,
@@ -87,10 +87,10 @@ def normal_classes(
     return Fit(vars(fitted), trace, certificate=spot_check_gaussian_nb(fitted, parameters, part, data, len(trace)))
 
 
-def given_or_shares(priors: Data | None, total: Array) -> Array:
-    """Return the prior: a copy of the given one, or the shares of the classes."""
+def given_or_shares(priors: Data | None, total: Array, pseudo: float) -> Array:
+    """Return the prior: a copy of the given one, or the shares of the classes, smoothed by a pseudo-count."""
     if priors is None:
-        return np.asarray(total / total.sum())
+        return np.asarray((total + pseudo) / (total.sum() + pseudo * len(total)))
     given = np.array(priors, dtype=np.float64)  # a copy: the user may write into theirs
     if given.shape != total.shape:
         raise ValueError(

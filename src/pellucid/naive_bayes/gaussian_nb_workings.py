@@ -12,13 +12,14 @@ from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
     exact_prior,
+    prior_pseudo,
     prior_step,
     probability_of,
     rows_of_classes,
     winner,
 )
 from pellucid.show.document import Block, Document, Sentence, Step, formula, remark, sentence, step, table
-from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, exact_parameter
+from pellucid.show.exact_data import MAX_CELLS, ExactData, Label, class_column, exact_features, exact_parameter
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, total, typed
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
 def gaussian_nb_workings(estimator: GaussianNB, X: Data, y: Data, new: Data = None) -> Document:
     """Show how normal densities classify points; ``new`` holds rows to decide about, by default all of ``X``."""
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     labels, classes = exact_labels(y, features.rows)
     data = ExactData(features, Matrix([classes.index(label) for label in labels]), names, rounded)
     groups = rows_of_classes(labels, classes)
-    prior = exact_prior([len(rows) for rows in groups], estimator.priors)
+    pseudo = prior_pseudo(estimator)
+    prior = exact_prior([len(rows) for rows in groups], estimator.priors, pseudo=pseudo)
     smoothing = exact_parameter(estimator, "var_smoothing")
     columns = range(features.cols)
     epsilon = smoothing * max(variance_of(features.col(j)) for j in columns)
@@ -45,7 +47,7 @@ def gaussian_nb_workings(estimator: GaussianNB, X: Data, y: Data, new: Data = No
     asked = features if new is None else exact_features(new)[0]
     decision, predicted = _decision_step(data, asked, classes, prior, means, variances)
     steps = (
-        prior_step(classes, [len(rows) for rows in groups], prior, is_share=estimator.priors is None),
+        prior_step(classes, [len(rows) for rows in groups], prior, is_share=estimator.priors is None, pseudo=pseudo),
         _mean_step(data, groups, classes),
         _variance_step(data, groups, classes, smoothing),
         _density_step(),

@@ -19,7 +19,9 @@ from pellucid.naive_bayes.gaussian_nb_workings import (
     variance_of,
 )
 from pellucid.naive_bayes.prior_workings import (
+    MAX_COLUMNS,
     Factor,
+    decided_rows,
     decimal,
     decision_step,
     exact_labels,
@@ -30,7 +32,15 @@ from pellucid.naive_bayes.prior_workings import (
 )
 from pellucid.probability.density import choose_densities, declared_categories
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
-from pellucid.show.exact_data import MAX_FEATURES, MAX_ROWS, Label, exact_number, exact_parameter, rounding_remark
+from pellucid.show.exact_data import (
+    MAX_COUNTED_CELLS,
+    MAX_ROWS,
+    Label,
+    check_workable,
+    exact_number,
+    exact_parameter,
+    rounding_remark,
+)
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root, typed
 from pellucid.show.text_printer import name_columns
 
@@ -77,12 +87,13 @@ def mixed_nb_workings(estimator: MixedNB, X: Data, y: Data, new: Data = None) ->
     prior = [(n + pseudo) / (len(labels) + pseudo * len(classes)) for n in sizes]
     learned = [_learn(column, columns, groups, classes, estimator) for column in columns]
     asked = [column.values for column in (columns if new is None else _columns(estimator, new, like=columns))]
+    asked = asked if new is not None else [tuple(decided_rows(values)) for values in asked]
     decisions = [
         _decision(i, row, columns, classes, prior, learned, is_new=new is not None)
         for i, row in enumerate(zip(*asked, strict=True))
     ]
     steps = (
-        prior_step(classes, sizes, prior, is_share=True) if pseudo == 0 else _smoothed_prior(classes, sizes, pseudo),
+        prior_step(classes, sizes, prior, is_share=True, pseudo=pseudo),
         *(found.step for found in learned),
         *(made for made, _ in decisions),
     )
@@ -100,11 +111,9 @@ def _columns(estimator: MixedNB, X: Data, like: list[_DensityColumn] | None = No
     """Return the columns with the kinds of their densities: those of the training rows, if they are given."""
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     cells = np.asarray(X, dtype=object)
-    if cells.ndim != 2 or not 1 <= len(cells) <= MAX_ROWS or not 1 <= cells.shape[1] <= MAX_FEATURES:
-        raise ValueError(
-            f"X must have 1 to {MAX_ROWS} rows and 1 to {MAX_FEATURES} columns to be worked by hand, got shape "
-            f"{cells.shape}. Show the work on a few rows and columns of it."
-        )
+    if cells.ndim != 2 or 0 in cells.shape:
+        raise ValueError(f"X must have rows and columns, got shape {cells.shape}. Reshape one feature to (-1, 1).")
+    check_workable(cells.shape, MAX_ROWS, MAX_COLUMNS, MAX_COUNTED_CELLS)
     kinds = [c.kind for c in like] if like else _kinds(estimator, cells, names or None, declared_categories(X))
     found, shown = [], name_columns(names, cells.shape[1])[0]
     for j, kind in enumerate(kinds):
@@ -137,19 +146,6 @@ def _opening(columns: list[_DensityColumn], labels: list[Label]) -> tuple[Block,
 
 def _shown(value: Any) -> Any:
     return value if isinstance(value, str) else typed(value)
-
-
-def _smoothed_prior(classes: list[Label], sizes: list[int], pseudo: Rational) -> Step:
-    n, k = sum(sizes), len(classes)
-    lines = [
-        formula(
-            probability_of(c), "=", over(math(m, "+", pseudo), math(n, "+", pseudo, "·", k)), "=",
-            (m + pseudo) / (n + pseudo * k),
-        )
-        for c, m in zip(classes, sizes, strict=True)
-    ]  # fmt: skip
-    words = sentence(f"Of the {n} rows, count those of each class, and add ", math("a =", pseudo), " to every count:")
-    return step("Prior", words, *lines)
 
 
 def _learn(

@@ -34,6 +34,7 @@ COUNTING: dict[str, Kind] = {
     "force_alpha": FLAG,
     "fit_prior": FLAG,
     "class_prior": Nothing() | GIVEN,
+    "prior_alpha": NONNEGATIVE,
 }
 COUNTED: dict[str, Kind | Optional] = {
     "classes_": LABELS,
@@ -58,11 +59,11 @@ CARDS = (
         GaussianNB,
         topics=("BAY-2",),
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
-        parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE},
+        parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
         squares=frozenset({"var_", "scatter_", "epsilon_"}),
         input=InputRules(CLASSES, looks_for_nan=False),
-        variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0}),
+        variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0, "prior_alpha": 1.0}),
         trial=Trial(
             own_floats=dict.fromkeys(
                 ("class_count_", "class_prior_", "epsilon_", "theta_", "var_"), "digits that its proof needs"
@@ -77,7 +78,11 @@ CARDS = (
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
         input=CountRules(CLASSES, sparse=("csr",)),
-        variants=({"alpha": [0.5, 1.0, 2.0, 0.0], "fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}),
+        variants=(
+            {"alpha": [0.5, 1.0, 2.0, 0.0], "fit_prior": False},
+            {"class_prior": [0.2, 0.3, 0.5]},
+            {"prior_alpha": 1.0},
+        ),
         **SHARED,
         meaning=MEANING,
     ),
@@ -93,7 +98,7 @@ CARDS = (
             "absence_log_prob_": LOG_TABLE,
         },
         input=lambda model: YesNoRules(CLASSES, sparse=("csr",), threshold=model.binarize),
-        variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5}),
+        variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5, "prior_alpha": 1.0}),
         **SHARED,
         meaning=MEANING,
     ),
@@ -109,7 +114,7 @@ CARDS = (
             "n_categories_": Numbers(("n_features",), WHOLES, low=1),
         },
         input=CountRules(CLASSES, dtypes=np.int64),
-        variants=({"alpha": 0.5, "min_categories": 9}, {"fit_prior": False}),
+        variants=({"alpha": 0.5, "min_categories": 9, "prior_alpha": 1.0}, {"fit_prior": False}),
         **SHARED,
         meaning=MEANING,
     ),

@@ -12,11 +12,20 @@ from sympy import Rational
 from pellucid.core.checks import is_number
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Step, formula, remark, result, sentence, step
-from pellucid.show.exact_data import exact_number, exact_parameter, read_labels, sorted_classes
+from pellucid.show.exact_data import MAX_ROWS, exact_number, exact_parameter, read_labels, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 
 Factor: TypeAlias = tuple[Math, Any]
 """A factor of a score as it is written, and its value: a fraction, or a float where it is a density."""
+
+
+MAX_COLUMNS = 8
+NO_COUNT = Rational(0)
+
+
+def decided_rows(rows: Sequence[Any]) -> Sequence[Any]:
+    """Return the training rows to decide about where no new ones are given: all of a few, the first of many."""
+    return rows if len(rows) <= MAX_ROWS else rows[:1]
 
 
 def exact_labels(y: Data, n: int) -> tuple[list[Any], list[Any]]:
@@ -43,8 +52,10 @@ def probability_of(name: Any, given: Any = None) -> Math:
     return math("P", fenced(math(*inside)))
 
 
-def exact_prior(counts: Sequence[int], given: Any, *, uniform: bool = False) -> list[Rational]:
-    """Return the prior as rationals: as given, uniform, or the shares of the classes."""
+def exact_prior(
+    counts: Sequence[int], given: Any, *, uniform: bool = False, pseudo: Rational = NO_COUNT
+) -> list[Rational]:
+    """Return the prior as rationals: as given, uniform, or the shares of the classes, smoothed by a pseudo-count."""
     if given is not None:
         values = [exact_number(value, "prior")[0] for value in np.asarray(given).tolist()]
         if len(values) != len(counts):
@@ -52,15 +63,36 @@ def exact_prior(counts: Sequence[int], given: Any, *, uniform: bool = False) -> 
         return values
     if uniform:
         return [Rational(1, len(counts))] * len(counts)
-    return [Rational(n, sum(counts)) for n in counts]
+    return [(n + pseudo) / (sum(counts) + pseudo * len(counts)) for n in counts]
 
 
-def prior_step(classes: Sequence[Any], counts: Sequence[int], prior: Sequence[Rational], *, is_share: bool) -> Step:
-    """Return the step that finds the prior, with what smoothing it would change."""
+def prior_pseudo(estimator: Any) -> Rational:
+    """Return the pseudo-count of the classes; scikit-learn's models have none."""
+    return exact_parameter(estimator, "prior_alpha") if hasattr(estimator, "prior_alpha") else NO_COUNT
+
+
+def prior_step(
+    classes: Sequence[Any],
+    counts: Sequence[int],
+    prior: Sequence[Rational],
+    *,
+    is_share: bool,
+    pseudo: Rational = NO_COUNT,
+) -> Step:
+    """Return the step that finds the prior, with what smoothing changes or would change."""
     n, k = sum(counts), len(classes)
     if not is_share:
         lines = [formula(probability_of(c), "=", p) for c, p in zip(classes, prior, strict=True)]
         return step("Prior", sentence("The probabilities of the classes, before any row is seen, were given:"), *lines)
+    if pseudo:
+        lines = [
+            formula(probability_of(c), "=", over(math(m, "+", pseudo), math(n, "+", pseudo, "·", k)), "=", p)
+            for c, m, p in zip(classes, counts, prior, strict=True)
+        ]
+        words = "count those of each class, and add "
+        opening = sentence(f"Of the {n} rows, {words}", math("a =", pseudo), " to every count (prior_alpha):")
+        plain = [math(probability_of(c), "=", over(m, n)) for c, m in zip(classes, counts, strict=True)]
+        return step("Prior", opening, *lines, remark("Without the addition: ", *listed(plain), "."))
     lines = [
         formula(probability_of(c), "=", over(m, n), *(["=", p] if p.q != n else []))
         for c, m, p in zip(classes, counts, prior, strict=True)
@@ -72,7 +104,7 @@ def prior_step(classes: Sequence[Any], counts: Sequence[int], prior: Sequence[Ra
         remark(
             "Some books add one to these counts too, so that no class is impossible: ",
             *listed([math(probability_of(c), "=", over(m + 1, n + k)) for c, m in zip(classes, counts, strict=True)]),
-            ". MixedNB does so with prior_alpha=1.",
+            ". prior_alpha=1 does so.",
         ),
     )
 

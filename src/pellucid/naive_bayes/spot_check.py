@@ -80,7 +80,9 @@ def spot_check_gaussian_nb(fitted: Any, parameters: Any, part: Any, data: Traini
     lost = parameters.var_smoothing * _rounded_means(np.abs(fitted.theta_).max(axis=0), overall).max()
     kept = part.scatter[:, columns] / np.where(counts > 0, counts, 1.0)[:, None]
     right = fitted.scatter_ / total + fitted.epsilon_
-    prior = share if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
+    pseudo, n_classes = parameters.prior_alpha, len(fitted.class_count_)
+    learned = (fitted.class_count_ + pseudo) / (fitted.class_count_.sum() + pseudo * n_classes)
+    prior = learned if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
     spreads = max(
         _relative(kept, variance, variance + fitted.epsilon_ + _rounded_means(mean, variance) / bound),
         _relative(fitted.var_, right, right),
@@ -104,7 +106,7 @@ def _spot_check(fitted: Any, parameters: Any, part: LastPart, *, counts: float, 
     totals = float(np.abs(part.totals[some] - right).max()) / float(part.totals.sum())
     prior = farthest_log(
         fitted.class_log_prior_,
-        log_class_prior(fitted.class_count_, fit_prior=parameters.fit_prior, class_prior=parameters.class_prior),
+        log_class_prior(fitted.class_count_, parameters),
     )
     bound = sum_error(int(data.X.nnz if sparse.issparse(data.X) else data.X.size))
     claims = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from pellucid.neighbors.kd_tree_workings import (
     search_tree,
     tree_figure,
 )
+from pellucid.show.decisions import read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features, exact_number
-from pellucid.show.notation import Math, matrix, over, total, typed
+from pellucid.show.exact_data import MAX_CELLS, ExactData, exact_features, exact_number
+from pellucid.show.notation import Math, matrix, over, root, total, typed
 from pellucid.show.notation import math as notate
 
 if TYPE_CHECKING:
@@ -35,32 +37,38 @@ NAMED_POWERS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0,
 
 
 def k_neighbors_workings(
-    estimator: KNeighborsClassifier | KNeighborsRegressor, X: Data, y: Data, query: Data = None
+    estimator: KNeighborsClassifier | KNeighborsRegressor, X: Data, y: Data, query: Data = None, new: Data = None
 ) -> Document:
     """Show how one query is answered, by default the mean of the rows: a vote, or for a regressor a mean.
 
-    ``answer`` holds the indices of the neighbors (from 0), how many nodes were visited, and the prediction.
+    ``answer`` holds the indices of the neighbors (from 0), how many nodes were visited, and the prediction. Of ``new``
+    rows each is a query, and the answer has a list for each.
     """
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     targets = _targets(y, features.rows)
     power, k = _power(estimator), _count(estimator, features.rows)
     inverse = _is_inverse(estimator, power)
     data = ExactData(features, Matrix([0] * features.rows), names, rounded)
-    point = _point(query, features)
+    points = read_new(new, features.cols) if new is not None else [_point(query, features)]
     tree = build_tree(features, min(LEAF_ROWS, int(estimator.leaf_size)))
-    search = search_tree(tree, features, point, k, power)
     regress = is_regressor(estimator)
-    predicted, last = (_mean_step if regress else _vote_step)(search, targets, inverse)
-    steps = [
-        build_step(tree, data),
-        search_step(search, tree, features.rows),
-        _neighbors_step(search, data, targets, point),
-    ]
-    if data.n_features == 2:
-        steps.insert(1, step("Draw it", tree_figure(tree, data, point)))
-    answer = {"neighbors": [i for _, i in search.found], "visited": search.visited, "predicted": predicted}
+    steps, found = [build_step(tree, data)], []
+    for i, point in enumerate(points):
+        search = search_tree(tree, features, point, k, power)
+        predicted, last = (_mean_step if regress else _vote_step)(search, targets, inverse)
+        own = [search_step(search, tree, features.rows), _neighbors_step(search, data, targets, point), last]
+        if data.n_features == 2:
+            own.insert(0, step("Draw it", tree_figure(tree, data, point)))
+        if new is not None:
+            asked = sentence("The query is ", notate("q =", matrix([point])), ".")
+            own[0] = replace(own[0], blocks=(asked, *own[0].blocks))
+            own = [replace(one, heading=f"New row {i + 1}: {one.heading}") for one in own]
+        steps += own
+        found.append({"neighbors": [i for _, i in search.found], "visited": search.visited, "predicted": predicted})
+    answer = found[0] if new is None else {name: [one[name] for one in found] for name in found[0]}
     title = "Regression by the nearest neighbors" if regress else "Classification by the nearest neighbors"
-    return Document(title, _opening(data, targets, point, k, power, query is None), (*steps, last), answer)
+    opening = _opening(data, targets, points[0] if len(points) == 1 else None, k, power, new is None and query is None)
+    return Document(title, opening, tuple(steps), answer)
 
 
 def _targets(y: Data, n: int) -> list[Any]:
@@ -112,7 +120,7 @@ def _point(query: Data, X: Matrix) -> list[Rational]:
 
 
 def _opening(
-    data: ExactData, targets: list[Any], point: list[Rational], k: int, power: float, middle: bool
+    data: ExactData, targets: list[Any], point: list[Rational] | None, k: int, power: float, middle: bool
 ) -> tuple[Block, ...]:
     shown = [value if isinstance(value, str) else _typed(value) for value in targets]
     distances = {
@@ -121,8 +129,8 @@ def _opening(
     }
     return (
         sentence(
-            f"Find the {k} rows nearest to the query ",
-            notate("q =", matrix([point])),
+            f"Find the {'row' if k == 1 else f'{k} rows'} nearest to ",
+            *(["the query ", notate("q =", matrix([point]))] if point else ["each new row"]),
             ", the mean of the rows." if middle else ".",
             f" We compare {distances.get(power, 'the largest absolute differences')}.",
         ),
@@ -138,9 +146,13 @@ def _typed(value: Any) -> Math | str:
 
 
 def _neighbors_step(search: BoxSearch, data: ExactData, targets: list[Any], point: list[Rational]) -> Step:
-    rows = [[notate(i + 1), notate(d), _typed(targets[i])] for d, i in search.found]
-    name = "squared distance" if search.power == 2.0 else "distance"
-    blocks: list[Block] = [table(["row", name, notate("y")], rows, caption="The nearest rows, nearest first")]
+    is_square = search.power == 2.0
+    rows = [
+        [notate(i + 1), notate(d), *([notate(root(d))] if is_square else []), _typed(targets[i])]
+        for d, i in search.found
+    ]
+    heads = ["squared distance", "distance"] if is_square else ["distance"]
+    blocks: list[Block] = [table(["row", *heads, notate("y")], rows, caption="The nearest rows, nearest first")]
     reach, found = search.found[-1][0], {i for _, i in search.found}
     tied = [
         i + 1

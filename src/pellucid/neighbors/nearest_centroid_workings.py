@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from sympy import Abs, Expr, Max, Rational, log, sign, sqrt, zeros
 
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.decisions import heading, point, read_new
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
+    MAX_CELLS,
     ExactData,
     Label,
     class_column,
@@ -19,7 +21,7 @@ from pellucid.show.exact_data import (
     read_labels,
     sorted_classes,
 )
-from pellucid.show.notation import Script, fenced, math, matrix, over, root
+from pellucid.show.notation import Script, Words, fenced, math, matrix, over, root
 
 if TYPE_CHECKING:
     from pellucid.neighbors.nearest_centroid import NearestCentroid
@@ -42,7 +44,7 @@ class LabeledRows:
         return [[self.data.X[i, j] for i in rows] for j in range(self.data.n_features)]
 
 
-def nearest_centroid_workings(estimator: NearestCentroid, X: Data, y: Data) -> Document:
+def nearest_centroid_workings(estimator: NearestCentroid, X: Data, y: Data, new: Data = None) -> Document:
     """Show the centroids, how they shrink if they do, and the decision about every row."""
     rows, is_mean = _read(estimator, X, y), estimator.metric == "euclidean"
     middle = _mean if is_mean else _median
@@ -60,11 +62,18 @@ def nearest_centroid_workings(estimator: NearestCentroid, X: Data, y: Data) -> D
     answer = {"centroids_": centers, "within_class_std_dev_": spreads, "class_prior_": rows.priors}
     if deviations is not None:
         answer["deviations_"] = deviations
+    if new is not None:
+        decided = [
+            _new_step(i, row, rows, centers, variances, is_mean)
+            for i, row in enumerate(read_new(new, rows.data.n_features))
+        ]
+        steps += [made for made, _ in decided]
+        answer["predicted"] = [label for _, label in decided]
     return Document("The nearest centroid", _opening(rows, is_mean), tuple(steps), answer)
 
 
 def _read(estimator: NearestCentroid, X: Data, y: Data) -> LabeledRows:
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     labels = read_labels(y, features.rows)
     classes = sorted_classes(labels)
     n, n_classes = len(labels), len(classes)
@@ -194,12 +203,7 @@ def _decision_step(rows: LabeledRows, centers: list[Numbers], variances: Numbers
     is_equal = len(set(rows.priors)) == 1
     lines, right = [], 0
     for i, label in enumerate(rows.labels):
-        away = [[rows.data.X[i, j] - value for j, value in enumerate(center)] for center in centers]
-        values = [_distance(d, None if is_equal else variances, is_mean) for d in away]
-        if not is_equal:
-            values = [2 * log(prior) - value for value, prior in zip(values, rows.priors, strict=True)]
-        floats = [(1 if is_equal else -1) * float(value) for value in values]
-        decided = rows.classes[floats.index(min(floats))]
+        values, decided = _decided(list(rows.data.X.row(i)), rows, centers, variances, is_mean)
         right += decided == label
         lines.append([math(i + 1), str(label), *map(_short, values), str(decided)])
     words = "The smallest distance decides; roots are left out, as they change no order:"
@@ -211,6 +215,29 @@ def _decision_step(rows: LabeledRows, centers: list[Numbers], variances: Numbers
     head = [math("i"), "class", *(math(f"{name}_{k + 1}") for k in range(len(centers))), "decision"]
     ending = sentence(f"{right} of {len(lines)} rows are with the centroid of their class.")
     return step("Decide", sentence(words), table(head, lines), ending)
+
+
+def _decided(
+    row: Numbers, rows: LabeledRows, centers: list[Numbers], variances: Numbers, is_mean: bool
+) -> tuple[Numbers, Label]:
+    """Return the distances of a row, or its scores where priors differ, and the class."""
+    is_equal = len(set(rows.priors)) == 1
+    away = [[x - value for x, value in zip(row, center, strict=True)] for center in centers]
+    values = [_distance(d, None if is_equal else variances, is_mean) for d in away]
+    if not is_equal:
+        values = [2 * log(prior) - value for value, prior in zip(values, rows.priors, strict=True)]
+    floats = [(1 if is_equal else -1) * float(value) for value in values]
+    return values, rows.classes[floats.index(min(floats))]
+
+
+def _new_step(
+    i: int, row: Numbers, rows: LabeledRows, centers: list[Numbers], variances: Numbers, is_mean: bool
+) -> tuple[Step, Label]:
+    values, decided = _decided(row, rows, centers, variances, is_mean)
+    name = "distance" if len(set(rows.priors)) == 1 else "score"
+    lines = [[str(c), _short(value)] for c, value in zip(rows.classes, values, strict=True)]
+    put = sentence("The same for ", math("x =", point(row)), ":")
+    return step(heading(i), put, table(["class", name], lines), result("class =", Words(str(decided)))), decided
 
 
 def _distance(away: Numbers, variances: Numbers | None, is_mean: bool) -> Any:

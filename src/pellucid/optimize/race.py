@@ -76,7 +76,7 @@ def race(
     start, stopping = check_start(x0), stopping or Stopping()
     named = _named(methods)
     seed = check_random_state(random_state).randint(2**31 - 1)
-    keeps_paths = record() if start.shape[0] == 2 else nullcontext()
+    keeps_paths = record() if start.shape[0] <= 2 else nullcontext()
     with keeps_paths, _bars(named, stopping.max_iter, progress) as tick:
         runners = tuple(
             _run(name, method, problem, start, stopping, batch_size if method.takes_batches else None, seed, tick(name))

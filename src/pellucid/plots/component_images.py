@@ -1,4 +1,4 @@
-"""Components that are pictures, such as parts of faces: one tile each."""
+"""Things that are pictures, one tile each: components such as parts of faces, images, an image by rank; and signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import INK, QUIET, TEXT_SIZE, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def plot_ranks(model: Any, ranks: Sequence[int] | None = None, figure: Figure | 
     pictures = [model.approximate(rank) for rank in chosen]
     n, d = pictures[0].shape
     if figure is None:
-        figure = NewFigure(figsize=(2.1 * len(chosen), 2.1 * n / d + 0.7), layout="constrained")
+        figure = NewFigure(figsize=(2.6 * len(chosen), 2.6 * n / d + 0.9), layout="constrained")
     low, high = float(np.min(pictures[-1])), float(np.max(pictures[-1]))
     norm = float(np.sqrt(model.energy_)) or 1.0
     for place, (rank, picture) in enumerate(zip(chosen, pictures, strict=True)):
@@ -112,7 +112,7 @@ def plot_ranks(model: Any, ranks: Sequence[int] | None = None, figure: Figure | 
         ax.set_axis_off()
         stored = model.stored_numbers(rank) / (n * d)
         error = model.approximation_error(rank) / norm
-        ax.set_title(f"rank {rank}\n{stored:.0%} of the numbers\nerror {error:.1%}", fontsize=9, color=INK)
+        ax.set_title(f"rank {rank}\n{stored:.0%} of the numbers\nerror {error:.1%}", fontsize=TEXT_SIZE, color=INK)
     return figure
 
 
@@ -173,3 +173,44 @@ def _band(signal: Array) -> tuple[Array, Array, Array]:
         return np.arange(n, dtype=np.float64), signal, signal
     edges = np.linspace(0, n, MOST_POINTS + 1).astype(int)[:-1]
     return edges.astype(np.float64), np.minimum.reduceat(signal, edges), np.maximum.reduceat(signal, edges)
+
+
+def plot_images(
+    images: Data,
+    ax: Axes | None = None,
+    *,
+    shape: tuple[int, int] | None = None,
+    columns: int | None = None,
+    most: int = MOST_TILES,
+) -> Axes:
+    """Draw gray images side by side on one scale, such as the first 49 faces or digits of a set.
+
+    Parameters
+    ----------
+    images : array-like of shape (n, height, width), or (n, height * width) with ``shape``
+        The images; large values are bright.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    shape : tuple of two int, default=None
+        Height and width of images that are rows of a table.
+    columns : int, default=None
+        Images side by side; None makes a square of them.
+    most : int, default=49
+        Most images drawn.
+    """
+    pictures = np.asarray(images, dtype=np.float64)
+    if shape is not None and pictures.ndim == 2 and pictures.shape[1] == shape[0] * shape[1]:
+        pictures = pictures.reshape(-1, *shape)
+    if pictures.ndim != 3 or not len(pictures):
+        raise ValueError(f"images must have the shape (n, height, width), got {pictures.shape}. Give shape for rows.")
+    pictures = pictures[:most]
+    n, height, width = pictures.shape
+    across = columns or int(np.ceil(np.sqrt(n)))
+    mosaic = np.full((-(-n // across) * (height + GAP) - GAP, across * (width + GAP) - GAP), np.nan)
+    for k, picture in enumerate(pictures):
+        top, left = (k // across) * (height + GAP), (k % across) * (width + GAP)
+        mosaic[top : top + height, left : left + width] = picture
+    ax = tidy_axes(ax, (5.0, 5.0 * mosaic.shape[0] / mosaic.shape[1]))
+    ax.imshow(mosaic, cmap=GRAY, interpolation="nearest")
+    ax.set_axis_off()
+    return ax

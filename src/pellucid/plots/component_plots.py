@@ -1,4 +1,4 @@
-"""The scree plot: the variance of each component, and what the first ones hold together."""
+"""Principal components and factors: the scree plot, the biplot, and what factors explain of each column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, spread, tidy_axes
+from pellucid.plots.drawing.name_places import write_names
+from pellucid.plots.drawing.style import (
+    INK,
+    LINE_WIDTH,
+    QUIET,
+    class_color,
+    color,
+    legend_beside,
+    tidy_axes,
+    write_legend,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,24 +46,20 @@ def plot_scree(model: Any, ax: Axes | None = None, *, share: float = 0.9) -> Axe
     numbers, held = np.arange(1, len(shares) + 1), np.cumsum(shares)
     marker = "o" if len(shares) <= MOST_MARKED else None
     ax = tidy_axes(ax)
-    for values, ink, name in ((held, QUIET, "the first ones together"), (shares, color(0), "each component")):
-        ax.plot(numbers, values, color=ink, linewidth=LINE_WIDTH, marker=marker, markersize=3)
-        ax.annotate(name, (numbers[-1], values[-1]), (0, 6), textcoords="offset points", color=ink, ha="right")
+    for values, ink, name in ((held, color(1), "the first ones together"), (shares, color(0), "each component")):
+        ax.plot(numbers, values, color=ink, linewidth=LINE_WIDTH, marker=marker, markersize=6, label=name)
     enough = np.flatnonzero(held > share)
     if len(enough):
         k = int(numbers[enough[0]])
-        ax.plot([0.5, k, k], [share, share, 0.0], color=INK, linewidth=0.7, linestyle=(0, (4, 3)))
-        ax.annotate(f"{k} hold more than {share:g}", (k, share), (6, -12), textcoords="offset points", color=INK)
+        told = f"{k} {'component holds' if k == 1 else 'components hold'} more than {share:g}"
+        ax.plot([0.5, k, k], [share, share, 0.0], color=INK, linewidth=1.2, linestyle=(0, (4, 3)), label=told)
     bend = model.elbow() if hasattr(model, "elbow") else None
     if bend is not None:
-        ax.annotate(
-            "bend",
-            (bend, shares[bend - 1]),
-            (14, 24),
-            textcoords="offset points",
-            color=color(0),
-            arrowprops={"arrowstyle": "-", "color": color(0), "linewidth": 0.7},
+        told = f"bend at component {bend}"
+        ax.plot(
+            bend, shares[bend - 1], "o", color=INK, fillstyle="none", markersize=14, markeredgewidth=1.6, label=told
         )
+    write_legend(ax, loc="center right")
     ax.set_xlim(0.5, len(shares) + 0.5)
     ax.set_ylim(0.0, 1.08)
     ax.locator_params(axis="x", integer=True)
@@ -109,7 +115,7 @@ def plot_factor_shares(model: Any, X: Data, ax: Axes | None = None) -> Axes:
     ax.axhline(1.0, color=QUIET, linewidth=0.6)
     ax.set_xticks(places, names, rotation=45 if max(map(len, names)) > 4 else 0, ha="center", rotation_mode="default")
     ax.set(ylim=(0.0, 1.12), ylabel="explained part of the variance")
-    ax.legend(frameon=False, labelcolor=INK, loc="upper center", bbox_to_anchor=(0.5, 1.16), ncols=2)
+    write_legend(ax, loc="upper center", bbox_to_anchor=(0.5, 1.18), ncols=2)
     return ax
 
 
@@ -120,8 +126,8 @@ def _explained_by_components(rows: Array, k: int) -> Array:
 
 
 MOST_ROWS = 2000
-SPACING = 0.05
-"""Distance of names, in parts of the height."""
+REACH = 0.82
+"""Arrows end at this share of the way from the middle to the edge of the picture."""
 
 MOST_ARROWS = 12
 """Columns drawn: those that matter the most for the two components."""
@@ -162,16 +168,18 @@ def plot_biplot(
     rows = some_rows(len(places), MOST_ROWS)
     ax = tidy_axes(ax)
     labels = np.zeros(len(places)) if y is None else np.asarray(y)
-    for number, label in enumerate(np.unique(labels)):
+    different = np.unique(labels)
+    for number, label in enumerate(different):
         own = places[rows][labels[rows] == label]
         shown = None if y is None else str(label)
-        ax.scatter(own[:, 0], own[:, 1], s=12, color=color(number), alpha=0.55, linewidths=0, label=shown)
+        ink = class_color(number, len(different))
+        ax.scatter(own[:, 0], own[:, 1], s=26, color=ink, alpha=0.6, linewidths=0, label=shown)
+    if y is not None:
+        legend_beside(ax)
     _draw_arrows(ax, np.asarray(model.components_)[list(components)].T, places, _names(model, names))
     for axis, component in zip((ax.xaxis, ax.yaxis), components, strict=True):
         share = float(model.explained_variance_ratio_[component])
         axis.set_label_text(f"component {component + 1} ({100 * share:.0f} % of the variance)")
-    if y is not None:
-        ax.legend(frameon=False)
     return ax
 
 
@@ -182,16 +190,23 @@ def _names(model: Any, names: Any) -> list[str]:
 
 
 def _draw_arrows(ax: Axes, loadings: Any, places: Any, names: list[str]) -> None:
-    """Draw the columns that matter the most, as long as fits among the rows."""
-    length = np.linalg.norm(loadings, axis=1)
-    kept = np.argsort(-length)[:MOST_ARROWS]
-    reach = 0.8 * float(np.abs(places).max(initial=0.0)) / max(float(length.max(initial=0.0)), 1e-300)
-    tips = reach * loadings[kept]
-    for side in (tips[:, 0] >= 0, tips[:, 0] < 0):
-        heights = spread((1.06 * tips[side, 1]).tolist(), SPACING * 2.0 * float(np.abs(tips).max(initial=0.0)))
-        for (x, y), height, name in zip(tips[side], heights, np.array(names)[kept][side], strict=True):
-            ax.annotate("", (x, y), (0.0, 0.0), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 0.9})
-            ax.text(1.06 * x, height, name, color=INK, ha="left" if x >= 0 else "right", va="center", fontsize=8)
-    ax.axhline(0.0, color=QUIET, linewidth=0.4)
-    ax.axvline(0.0, color=QUIET, linewidth=0.4)
-    ax.margins(0.12)
+    """Draw the columns that matter the most, all at one scale and none beyond the picture.
+
+    A unit is as long on both axes, so that the angles between arrows are true, and the picture is widened around the
+    rows until it has its shape.
+    """
+    kept = np.argsort(-np.linalg.norm(loadings, axis=1), kind="stable")[:MOST_ARROWS]
+    window = ax.get_window_extent()
+    shape = window.width / window.height
+    half = 1.1 * max(float(np.abs(places[:, 1]).max(initial=0.0)), float(np.abs(places[:, 0]).max(initial=0.0)) / shape)
+    half = half if half > 0 else 1.0
+    ax.set(xlim=(-half * shape, half * shape), ylim=(-half, half))
+    ax.set_aspect("equal", adjustable="box")
+    shares = np.abs(loadings[kept]) / [half * shape, half]
+    tips = REACH / max(float(shares.max(initial=0.0)), 1e-300) * loadings[kept]
+    ax.axhline(0.0, color=QUIET, linewidth=0.6)
+    ax.axvline(0.0, color=QUIET, linewidth=0.6)
+    for tip in tips:
+        arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", tuple(tip), (0.0, 0.0), arrowprops=arrow, zorder=5)
+    write_names(ax, tips, [names[j] for j in kept], away_from=(0.0, 0.0))

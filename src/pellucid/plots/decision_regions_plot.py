@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, color, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, color, legend_beside, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
 from pellucid.plots.tube_plot import support_rows
 
@@ -27,6 +27,7 @@ def plot_decision_regions(
     features: Sequence[Any] = (0, 1),
     *,
     at: Any = None,
+    slacks: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the regions in which a fitted classifier decides for each class, and the data.
@@ -45,6 +46,8 @@ def plot_decision_regions(
     at : mapping or array-like, default=None
         Values of the other features, by number or name, or one for each feature; those not given are held at their
         median, words at the most frequent one. The plane is a slice then, and the points are seen from the front.
+    slacks : bool, default=False
+        Whether to join the rows on the wrong side of their margin to it: the slacks of a linear machine of two columns.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     """
@@ -60,11 +63,13 @@ def plot_decision_regions(
     support = support_rows(model, len(labels))
     across, up = (reach(plane.values(k)) for k in (0, 1))
     _draw_regions(ax, model, plane, across, up, has_margins=len(support) > 0)
+    if slacks:
+        _draw_slacks(ax, model, X, labels)
     _draw_points(ax, plane, labels, np.asarray(model.classes_), support)
     ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]), xlabel=plane.label(0), ylabel=plane.label(1))
     if plane.held:
         ax.set_title(f"slice {plane.note()}", fontsize="medium", color=INK, loc="left")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, labelcolor=INK, handletextpad=0.4)
+    legend_beside(ax)
     return ax
 
 
@@ -82,6 +87,19 @@ def _draw_regions(ax: Axes, model: Any, plane: FeatureSlice, across: Array, up: 
         if scores.min() < level < scores.max():
             width = LINE_WIDTH if level == 0.0 else LINE_WIDTH / 2
             ax.contour(across, up, scores, levels=[level], colors=INK, linewidths=width, linestyles=dashes, zorder=1)
+
+
+def _draw_slacks(ax: Axes, model: Any, X: Data, labels: Array) -> None:
+    """Draw the way from each row on the wrong side of its margin to that margin; its score changes by the slack."""
+    rows, w = np.asarray(X, dtype=float), np.ravel(np.asarray(getattr(model, "coef_", ()), dtype=float))
+    if len(model.classes_) != 2 or w.shape != (2,) or rows.shape[1] != 2:
+        raise ValueError("slacks must be of a linear model of two classes and two columns. Leave slacks out.")
+    sides = np.where(labels == model.classes_[1], 1.0, -1.0)
+    slack = np.maximum(0.0, 1.0 - sides * np.asarray(model.decision_function(X), dtype=float))
+    for number, i in enumerate(np.flatnonzero(slack > 1e-9)):
+        end = rows[i] + sides[i] * slack[i] * w / (w @ w)
+        told = "slack ξ" if number == 0 else None
+        ax.plot(*zip(rows[i], end, strict=True), color=INK, linewidth=1.4, linestyle=":", zorder=2, label=told)
 
 
 def _draw_points(ax: Axes, plane: FeatureSlice, labels: Array, classes: Array, support: Array) -> None:

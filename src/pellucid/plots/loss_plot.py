@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, color, tidy_axes, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,5 +47,5 @@ def plot_losses(losses: Sequence[Any] | None = None, ax: Axes | None = None) -> 
     ax.set_xlim(-REACH, REACH)
     ax.set_xlabel("margin  y f(x)" if of_margin == {True} else "residual  f(x) − y")
     ax.set_ylabel("loss")
-    ax.legend(frameon=False)
+    write_legend(ax)
     return ax

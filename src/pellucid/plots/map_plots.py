@@ -9,19 +9,43 @@ from scipy.spatial.distance import pdist, squareform
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, color, tidy_axes
+from pellucid.plots.drawing.name_places import write_names
+from pellucid.plots.drawing.style import (
+    INK,
+    LABEL_SIZE,
+    LINE_WIDTH,
+    MORE_COLORS,
+    QUIET,
+    SMALL_SIZE,
+    class_color,
+    color,
+    legend_beside,
+    panels,
+    tidy_axes,
+    write_legend,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 MOST_COLUMNS = 4
-SMALLEST, LARGEST = 4.0, 25.0
+SMALLEST, LARGEST = 6.0, 36.0
 """Areas of dots, for many rows and for few."""
+
+MOST_CLASSES = len(MORE_COLORS)
+"""Whole numbers with more different values are measurements on a scale, not classes."""
 
 
 def plot_embedding(
-    model: Any, ax: Axes | None = None, *, values: Data = None, names: Data = None, n_neighbors: int = 5
+    model: Any,
+    ax: Axes | None = None,
+    *,
+    values: Data = None,
+    names: Data = None,
+    north: Data = None,
+    edges: Any = None,
+    n_neighbors: int = 5,
 ) -> Axes:
     """Draw the first two dimensions of a fitted map, in true proportions, with its quality figures below.
 
@@ -32,26 +56,36 @@ def plot_embedding(
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     values : array-like of shape (n_samples,), default=None
-        Numbers or labels that color the rows.
+        Classes (words, or few whole numbers) that color the rows and have a legend, or numbers on a scale.
     names : sequence of str, default=None
-        What to write at each row.
+        What to write at each row; names move apart where they would cover each other.
+    north : array-like of shape (n_samples, 2), default=None
+        Known places to the right and up, such as longitude and latitude: the map is turned and mirrored to agree with
+        them, for the eye only. Distances do not say where north is.
+    edges : sparse matrix of shape (n_samples, n_samples), default=None
+        Pairs of rows to join by lines, such as ``neighbor_graph_`` of Isomap.
     n_neighbors : int, default=5
         Neighbors that the quality figures look at.
     """
     places = np.asarray(model.embedding_, dtype=np.float64)
     places = places[:, :2] if places.shape[1] > 1 else np.column_stack([places[:, 0], np.zeros(len(places))])
-    ax = tidy_axes(ax)
-    size = float(np.clip(4000.0 / len(places), SMALLEST, LARGEST))
-    ax.scatter(places[:, 0], places[:, 1], s=size, linewidths=0, **_colors(values))
-    for name, place in zip(() if names is None else names, places, strict=False):
-        ax.annotate(str(name), place, (4, 2), textcoords="offset points", fontsize=7, color=INK)
+    if north is not None:
+        places = _turned(places, north)
+    ax = tidy_axes(ax, (6.4, 5.6))
+    ax.spines[:].set_visible(False)
+    if edges is not None:
+        _draw_edges(ax, places, edges)
+    _draw_rows(ax, places, values)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_xticks([])
     ax.set_yticks([])
-    ax.set_title(type(model).__name__, fontsize=10, color=INK)
+    ax.set_title(type(model).__name__, fontsize=LABEL_SIZE, color=INK)
     quality = model.quality(min(n_neighbors, max(1, (len(places) - 1) // 2)))
     figures = str(quality).split(", ")
-    ax.set_xlabel(f"{', '.join(figures[:2])}\n{', '.join(figures[2:])}", fontsize=7)
+    ax.set_xlabel(f"{', '.join(figures[:2])}\n{', '.join(figures[2:])}", fontsize=SMALL_SIZE)
+    if names is not None:
+        ax.margins(0.08)
+        write_names(ax, places, [str(name) for name in names], size=SMALL_SIZE)
     return ax
 
 
@@ -60,33 +94,58 @@ def plot_embeddings(models: Any, *, values: Data = None, n_neighbors: int = 5) -
 
     ``models`` is a list of estimators, or a dict from titles to these.
     """
-    import matplotlib.pyplot as plt
-
     named = dict(models) if hasattr(models, "items") else {f"{k}": model for k, model in enumerate(models)}
     n_columns = min(MOST_COLUMNS, len(named))
-    n_rows = -(-len(named) // n_columns)
-    figure, grid = plt.subplots(
-        n_rows, n_columns, figsize=(3.0 * n_columns, 3.2 * n_rows), layout="constrained", squeeze=False
-    )
-    axes = grid.ravel()
-    for ax, (title, model) in zip(axes, named.items(), strict=False):
+    figure, axes = panels(-(-len(named) // n_columns), n_columns, (3.3, 3.5))
+    for number, (ax, (title, model)) in enumerate(zip(axes, named.items(), strict=False)):
         plot_embedding(model, ax, values=values, n_neighbors=n_neighbors)
         if hasattr(models, "items"):
-            ax.set_title(title, fontsize=10, color=INK)
+            ax.set_title(title, fontsize=LABEL_SIZE, color=INK)
+        legend = ax.get_legend()
+        if legend is not None and number < len(named) - 1:  # the colors mean the same on every map
+            legend.remove()
     for ax in axes[len(named) :]:
         figure.delaxes(ax)
     return np.asarray(axes[: len(named)])
 
 
-def _colors(values: Data) -> dict[str, Any]:
-    """Return how dots are colored: one color, one for each label, or a scale for numbers."""
-    if values is None:
-        return {"color": color(0)}
-    given = np.asarray(values)
+def _turned(places: Array, north: Data) -> Array:
+    """Return the places turned and mirrored so that they lie as the known ones do."""
+    known = np.asarray(north, dtype=np.float64)
+    if known.shape != places.shape:
+        raise ValueError(f"north must have two numbers for each of the {len(places)} rows, got {known.shape}.")
+    left, _, right = np.linalg.svd((known - known.mean(axis=0)).T @ (places - places.mean(axis=0)))
+    return np.asarray(places @ (left @ right).T)
+
+
+def _draw_edges(ax: Axes, places: Array, edges: Any) -> None:
+    from matplotlib.collections import LineCollection
+    from scipy.sparse import coo_array
+
+    pairs = coo_array(edges)
+    once = pairs.row < pairs.col
+    ends = np.stack([places[pairs.row[once]], places[pairs.col[once]]], axis=1)
+    ax.add_collection(LineCollection(list(ends), colors=QUIET, linewidths=0.6, alpha=0.6, zorder=0))
+
+
+def _draw_rows(ax: Axes, places: Array, values: Data) -> None:
+    """Draw the rows in one color, in one for each class with a legend, or on a scale of numbers with its bar."""
+    size = float(np.clip(6000.0 / len(places), SMALLEST, LARGEST))
+    given = None if values is None else np.asarray(values)
+    if given is None:
+        ax.scatter(places[:, 0], places[:, 1], s=size, linewidths=0, color=color(0))
+        return
     different, codes = np.unique(given, return_inverse=True)
-    if given.dtype.kind not in "f" and len(different) <= 6:
-        return {"color": [color(int(code)) for code in codes]}
-    return {"c": codes if given.dtype.kind not in "iuf" else given, "cmap": "viridis"}
+    if given.dtype.kind == "f" or (given.dtype.kind in "iu" and len(different) > MOST_CLASSES):
+        dots = ax.scatter(places[:, 0], places[:, 1], s=size, linewidths=0, c=given, cmap="viridis")
+        bar = ax.figure.colorbar(dots, ax=ax, shrink=0.8)
+        bar.outline.set_visible(False)  # type: ignore[operator]  # a spine, whatever its type says
+        bar.set_label(str(getattr(values, "name", None) or "value"), color=INK)
+        return
+    for k, label in enumerate(different):
+        own, shade = places[codes == k], class_color(k, len(different))
+        ax.scatter(own[:, 0], own[:, 1], s=size, linewidths=0, color=shade, label=str(label))
+    legend_beside(ax, markerscale=1.5, ncols=1 if len(different) <= 2 * MOST_CLASSES else 2)
 
 
 MOST_PAIRS = 20_000
@@ -118,6 +177,7 @@ def plot_shepard(model: Any, ax: Axes | None = None, *, distances: Data = None) 
     ax.plot([0.0, end], [0.0, slope * end], color=color(1), linewidth=LINE_WIDTH / 2, label=label)
     ax.set_xlabel("distance in the data")
     ax.set_ylabel("distance on the map")
-    ax.set_title(str(model.quality(1 if len(model.embedding_) < 11 else 5, distances=distances)), fontsize=8)
-    ax.legend(frameon=False, fontsize=8, loc="upper left")
+    quality = str(model.quality(1 if len(model.embedding_) < 11 else 5, distances=distances))
+    ax.set_title(quality, fontsize=SMALL_SIZE, color=INK)
+    write_legend(ax, loc="upper left")
     return ax

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ def plot_curve_band(band: Any, X: Data = None, y: Data = None, ax: Axes | None =
     named = X if hasattr(X, "columns") else band.grid
     ax.set_xlabel(str(named.columns[0]) if hasattr(named, "columns") else "x")
     ax.set_ylabel(str(getattr(y, "name", None) or "y"))
-    ax.legend(frameon=False, labelcolor=INK, loc="best")
+    write_legend(ax)
     return ax
 
 

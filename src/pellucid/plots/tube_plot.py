@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, legend_beside, tidy_axes
 from pellucid.plots.feature_slice import feature_slice
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def plot_tube(model: Any, X: Data, y: Data, feature: Any = 0, *, at: Any = None,
     held = f", {line.note()}" if line.held else ""
     ax.set(xlabel=line.label(0), ylabel=str(getattr(y, "name", None) or "y"), xlim=(grid[0], grid[-1]))
     ax.set_title(f"tube ± {epsilon:.3g}{held}", fontsize="medium", color=INK, loc="left")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, labelcolor=INK, handletextpad=0.4)
+    legend_beside(ax)
     return ax
 
 

@@ -12,8 +12,8 @@ from pellucid.probability.categorical_workings import categorical_workings
 from pellucid.probability.conjugate_priors import Beta, Dirichlet, NormalInverseGamma, NormalInverseWishart
 from pellucid.probability.gaussian_workings import gaussian_workings, multivariate_gaussian_workings
 from pellucid.probability.information_workings import information_workings
+from pellucid.show.comparison import compared
 from pellucid.show.document import Document
-from pellucid.show.showing import compared
 
 DENSITIES: dict[str, tuple[Callable[[Any, Data, Any], Document], type]] = {
     "Bernoulli": (bernoulli_workings, Beta),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pellucid.core.atomic import write_whole
-from pellucid.show.notation import Math, Mathlike, math
+from pellucid.show.notation import Math, Mathlike, math, minus
 
 
 @dataclass(frozen=True)
@@ -196,4 +196,4 @@ def step(heading: str, *blocks: Block) -> Step:
 
 
 def _words_and_math(parts: Any) -> tuple[str | Math, ...]:
-    return tuple(part if isinstance(part, str) else math(part) for part in parts)
+    return tuple(minus(part) if isinstance(part, str) else math(part) for part in parts)

@@ -27,7 +27,7 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
         found, vectors = eigsy(mp_matrix([[mp.mpf(entry.p) / entry.q for entry in A.row(i)] for i in range(A.rows)]))
         pairs = sorted(((found[k], [vectors[i, k] for i in range(A.rows)]) for k in range(A.rows)), key=lambda p: -p[0])
         values = [_recognized(A, Rational(mp.nstr(value, DIGITS + 10))) for value, _ in pairs]
-        columns = [[_entry(Rational(mp.nstr(entry, DIGITS + 10))) for entry in vector] for _, vector in pairs]
+        columns = [[without_dust(Rational(mp.nstr(entry, DIGITS + 10))) for entry in vector] for _, vector in pairs]
     kept = [k for k, value in enumerate(values) if value > SAME][:n_components]
     if not kept:
         raise ValueError("X must have rows that differ to show the work, got rows that are all the same.")
@@ -41,7 +41,8 @@ def eigenpairs(A: Matrix, n_components: int | None) -> tuple[list[Rational], Mat
     return [values[k] for k in kept], Matrix([[vector[i] for vector in signed] for i in range(A.rows)])
 
 
-def _entry(value: Rational) -> Rational:
+def without_dust(value: Rational) -> Rational:
+    """Return 0 for what is left of 0 after many digits."""
     return Rational(0) if abs(value) < SAME else value
 
 
@@ -76,7 +77,13 @@ def vectors_step(name: str, A: Matrix, values: list[Rational], vectors: Matrix) 
     for k in range(len(values)):
         v, mark = vectors.col(k), f"v_{k + 1}"
         blocks.append(
-            formula(f"{mark} =", column(list(v)), f", {name} {mark} =", column(list(A * v)), f"= λ_{k + 1} {mark}")
+            formula(
+                f"{mark} =",
+                column(list(v)),
+                f", {name} {mark} =",
+                column(map(without_dust, A * v)),
+                f"= λ_{k + 1} {mark}",
+            )
         )
     return step(
         "The eigenvectors",

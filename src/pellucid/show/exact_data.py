@@ -22,6 +22,10 @@ from pellucid.show.notation import math as notate
 
 MAX_ROWS = 12
 MAX_FEATURES = 4
+MAX_CELLS = 60
+"""Where each cell is read once or twice and no step grows with the square of the rows."""
+MAX_COUNTED_CELLS = 120
+"""Where cells are only counted: the tables of the textbooks have 14 rows of 4 columns and 17 of 6."""
 TYPED_DIGITS = 6
 """A float with at most so many decimals, or digits, was typed; one with more came out of a computation."""
 KEPT_DIGITS = 4
@@ -89,9 +93,16 @@ class ExactData:
         return numbered_table(self.X, [self.symbol("x", j) for j in range(self.n_features)])
 
 
-def numbered_table(X: Matrix, heads: Sequence[str | Mathlike], *more: Column, caption: str = "The data") -> Table:
-    """Return a matrix as it was typed, its rows numbered from 1, with more columns behind it."""
-    rows = [[notate(i + 1), *map(typed, X.row(i)), *(cells[i] for _, cells in more)] for i in range(X.rows)]
+def numbered_table(
+    X: Matrix,
+    heads: Sequence[str | Mathlike],
+    *more: Column,
+    caption: str = "The data",
+    called: Sequence[str] = (),
+) -> Table:
+    """Return a matrix as it was typed, its rows called by their names or numbered from 1, with more columns behind."""
+    names: list[Math] = [Words(name) for name in called] or [notate(i + 1) for i in range(X.rows)]
+    rows = [[names[i], *map(typed, X.row(i)), *(cells[i] for _, cells in more)] for i in range(X.rows)]
     return table([notate("i"), *heads, *(head for head, _ in more)], rows, caption=caption)
 
 
@@ -108,9 +119,11 @@ def rounding_remark() -> Sentence:
     )
 
 
-def exact_data(X: Data, y: Data, *, max_rows: int = MAX_ROWS, max_features: int = MAX_FEATURES) -> ExactData:
+def exact_data(
+    X: Data, y: Data, *, max_rows: int = MAX_ROWS, max_features: int = MAX_FEATURES, max_cells: int = 0
+) -> ExactData:
     """Return features and a numeric target as rationals, or refuse what is too large to work by hand."""
-    features, names, rounded = exact_features(X, max_rows=max_rows, max_features=max_features)
+    features, names, rounded = exact_features(X, max_rows=max_rows, max_features=max_features, max_cells=max_cells)
     if y is None:
         raise ValueError("y must be given, got None. Pass the target as the third argument.")
     target = np.asarray(y)
@@ -125,17 +138,16 @@ def exact_data(X: Data, y: Data, *, max_rows: int = MAX_ROWS, max_features: int 
 
 
 def exact_features(
-    X: Data, *, max_rows: int = MAX_ROWS, max_features: int = MAX_FEATURES
+    X: Data, *, max_rows: int = MAX_ROWS, max_features: int = MAX_FEATURES, max_cells: int = 0
 ) -> tuple[Matrix, tuple[str, ...], bool]:
-    """Return the features as a matrix of rationals, their names, and whether a number was rounded."""
+    """Return the features as a matrix of rationals, their names, and whether a number was rounded.
+
+    Where the work grows with the cells of the table and no faster, ``max_cells`` of them may be more than ``max_rows``.
+    """
     table_ = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if table_.ndim != 2 or 0 in table_.shape:
         raise ValueError(f"X must have rows and columns, got shape {table_.shape}. Reshape one feature to (-1, 1).")
-    if table_.shape[0] > max_rows or table_.shape[1] > max_features:
-        raise ValueError(
-            f"X must have at most {max_rows} rows and {max_features} features to be worked by hand, got "
-            f"{table_.shape[0]} rows and {table_.shape[1]} features. Show the work on a few rows and columns of it."
-        )
+    check_workable(table_.shape, max_rows, max_features, max_cells)
     refuse_words(table_, "X")
     cells = [[exact_number(value, "X") for value in row] for row in table_]
     rounded = any(was_rounded for row in cells for _, was_rounded in row)
@@ -158,6 +170,44 @@ def _is_written_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+def check_workable(shape: tuple[int, ...], max_rows: int, max_features: int, max_cells: int = 0) -> None:
+    """Refuse a table that is too large to be worked by hand."""
+    most = max(max_rows, max_cells // shape[1])
+    if shape[0] > most or shape[1] > max_features:
+        raise ValueError(
+            f"X must have at most {most} rows and {max_features} features to be worked by hand, got "
+            f"{shape[0]} rows and {shape[1]} features. Show the work on a few rows and columns of it."
+        )
+
+
+@dataclass(frozen=True)
+class WordCodes:
+    """The words of each column in their order, whose places are their codes; None for a column of numbers."""
+
+    words: tuple[tuple[str, ...] | None, ...]
+
+    def encode(self, X: Data) -> Data:
+        """Return a table with a number in the place of every word."""
+        cells, coded = np.asarray(X, dtype=object), []
+        for j, known in enumerate(self.words):
+            for cell in cells[:, j]:
+                if known is not None and str(cell) not in known:
+                    raise ValueError(f"column {j + 1} must hold one of {', '.join(known)}, got {cell!r}.")
+            coded.append([cell if known is None else known.index(str(cell)) for cell in cells[:, j]])
+        numbers = np.array(coded, dtype=object).T
+        return type(X)(numbers, columns=X.columns).infer_objects() if hasattr(X, "columns") else numbers.astype(float)
+
+
+def word_codes(X: Data) -> WordCodes | None:
+    """Return the codes of a table with columns of words, None for one of numbers alone."""
+    cells = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=object)
+    if cells.ndim != 2:
+        return None
+    is_text = [any(isinstance(cell, str) for cell in cells[:, j]) for j in range(cells.shape[1])]
+    words = tuple(tuple(sorted(set(map(str, cells[:, j])))) if is_text[j] else None for j in range(cells.shape[1]))
+    return WordCodes(words) if any(is_text) else None
 
 
 def exact_number(value: Any, name: str) -> tuple[Rational, bool]:
@@ -190,6 +240,13 @@ def exact_number(value: Any, name: str) -> tuple[Rational, bool]:
 
 def _rational(value: Fraction) -> Rational:
     return Rational(value.numerator, value.denominator)
+
+
+def row_names(X: Data, n: int) -> tuple[str, ...]:
+    """Return what the rows are called: the words of a data frame's index, or else their numbers from 1."""
+    index = list(X.index) if hasattr(X, "columns") and hasattr(X, "index") else []
+    named = len(index) == n and len(set(index)) == n and all(isinstance(name, str) for name in index)
+    return tuple(index) if named else tuple(str(i + 1) for i in range(n))
 
 
 def _names(X: Data) -> tuple[str, ...]:

@@ -25,6 +25,9 @@ SIGNS = RELATIONS | OPERATORS | PUNCTUATION | PREFIXES
 ACCENTS = {"\u0304": "bar", "\u0302": "hat", "\u0303": "tilde"}
 
 
+HYPHEN_MINUS = re.compile(r"(?<![\w-])-(?=\.?\d)|(?<=\de)-(?=\d)")
+
+
 @dataclass(frozen=True)
 class ExactNumber:
     """An exact rational; ``as_typed`` prefers a finite decimal over a fraction."""
@@ -198,6 +201,17 @@ def factor(value: Mathlike) -> Math:
     return Fence(node) if isinstance(node, ExactNumber) and node.value < 0 else node
 
 
+def minus(text: str) -> str:
+    """Return words with a minus where a hyphen stands before a number or its power of ten.
+
+    Examples
+    --------
+    >>> minus("x-ray at -0.5, -3e-05")
+    'x-ray at −0.5, −3e−05'
+    """
+    return HYPHEN_MINUS.sub("−", text)
+
+
 def typed(value: Rational) -> ExactNumber:
     """Return a number of the data, printed the way it was typed."""
     return ExactNumber(value, as_typed=True)
@@ -319,4 +333,4 @@ def _cut_decimal(above: int, below: int) -> str:
     """Return the first significant digits of above / below, and the mark that more follow."""
     digits = Context(prec=SHOWN_DIGITS, rounding=ROUND_DOWN).divide(Decimal(above), Decimal(below))
     plain = -SHOWN_DIGITS <= digits.adjusted() <= LONGEST_FRACTION
-    return f"{digits:f}…" if plain else f"{digits:e}…"
+    return f"{digits:f}…" if plain else minus(f"{digits:e}…")

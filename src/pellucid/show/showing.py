@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any, Literal, overload
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.card_index import entries
 from pellucid.core.checks import find_name
-from pellucid.core.types import Array, Data
-from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
-from pellucid.show.notation import ExactNumber
+from pellucid.core.types import Data
+from pellucid.show.comparison import compared
+from pellucid.show.document import Block, Document
 
 ROOMS = {
     "pellucid.cluster.exhaustive": "pellucid.cluster.exhaustive_workings:exhaustive_workings",
@@ -68,16 +67,6 @@ TOPICS = {
 }
 """What is shown by name, as no object stands for it -> the function that takes what is given."""
 
-COMPARISON = "Compare with the program"
-"""Heading of the last step, which is no part of the work by hand."""
-CLOSE = 1e-6
-"""A program's number further than this from the exact one, relative to its size, is pointed out."""
-
-CUT_REMARK = remark(
-    "Fractions too long to read are written as decimals that end in dots: the first digits, not rounded. "
-    "The arithmetic behind them is exact, unless it is said otherwise."
-)
-
 Maker = Callable[..., Document]
 
 
@@ -115,8 +104,10 @@ def show_work(
     format : {"text", "markdown", "latex", "html"}, default=None
         Return the printed workings instead of the document.
     **options
-        What else the workings take: ``new`` rows for a naive Bayes classifier to decide about, a ``query`` for
-        neighbors, ``steps`` of a method, further arguments of a topic.
+        What else the workings take: ``new`` rows for a predictor to decide about, a ``query`` for neighbors, ``steps``
+        of a method, further arguments of a topic. Conventions of books: ``lam``, the weight of a penalty on the scale
+        of a sum of squares; ``cost_rows="decision"`` for costs with a row per decision; ``divisor="m"`` for a
+        covariance divided by the number of rows.
 
     Returns
     -------
@@ -136,11 +127,10 @@ def show_work(
     if isinstance(estimator, str) or _find_room(estimator) is not None:
         document = work_by_hand(estimator, *given, **options)
     else:
-        maker = _find(estimator)
-        _check_options(maker, estimator, options)
-        model = estimator if _is_fitted(estimator) else clone(estimator)
-        document = maker(model, X, y, **options)  # refuses too much data before anything is fitted
-        document = compared(document, model if _is_fitted(model) else model.fit(X, y))
+        document, model = _of_estimator(estimator, X, y, options)
+        new = options.get("new")
+        numbers, asked = (X, new) if model.__sklearn_tags__().input_tags.string else _as_numbers(X, new)
+        document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y, asked)
     return document if format is None else document.printed(format)
 
 
@@ -151,7 +141,20 @@ def work_by_hand(estimator: Any, *given: Any, **options: Any) -> Document:
     if (maker := _find_room(estimator)) is not None:
         return _called(maker, (estimator, *given), options)
     X, y = (*given, None, None)[:2]
-    return _find(estimator)(clone(estimator), X, y, **options)
+    return _of_estimator(estimator, X, y, options)[0]
+
+
+def _of_estimator(estimator: Any, X: Data, y: Data, options: dict[str, Any]) -> tuple[Document, Any]:
+    """Return the workings of an estimator, and the one they are of: it is fitted if that one was."""
+    maker = _find(estimator)
+    estimator, notes, options = _translated(estimator, X, options)
+    new = options.get("new")
+    own = options if "new" in signature(maker).parameters else {k: v for k, v in options.items() if k != "new"}
+    _check_options(maker, estimator, own)
+    model = estimator if _is_fitted(estimator) else _repeatable(estimator)
+    document = maker(model, X, y, **own)  # refuses too much data before anything is fitted
+    document = replace(document, introduction=(*notes, *document.introduction))
+    return (document if own is options or new is None else _decided(document, model, y, new)), model
 
 
 def _called(maker: Maker, given: tuple[Any, ...], options: dict[str, Any]) -> Document:
@@ -160,6 +163,48 @@ def _called(maker: Maker, given: tuple[Any, ...], options: dict[str, Any]) -> Do
     if len(given) == 2 and kinds == [Parameter.POSITIONAL_ONLY, Parameter.VAR_KEYWORD]:
         return maker(given[0], y=given[1], **options)
     return maker(*given, **options)
+
+
+def _translated(estimator: Any, X: Data, options: dict[str, Any]) -> tuple[Any, list[Block], dict[str, Any]]:
+    """Return the estimator with the conventions of a book turned into its parameters, what to say, other options."""
+    from pellucid.show.conventions import CONVENTIONS, translate
+
+    given = {name: options[name] for name in CONVENTIONS if name in options}
+    if not given:
+        return estimator, [], options
+    if _is_fitted(estimator):
+        raise ValueError(f"{' and '.join(given)} must be left out for a model that is fitted: it has its parameters.")
+    settings, notes = translate(estimator, given, X)
+    rest = {name: value for name, value in options.items() if name not in given}
+    return clone(estimator).set_params(**settings), notes, rest
+
+
+def _decided(document: Document, model: Any, y: Data, new: Data) -> Document:
+    """Return workings that go on to new rows, or refuse them."""
+    from pellucid.show.decisions import with_decisions
+
+    decided = with_decisions(document, model, y, new)
+    if decided is None:
+        raise TypeError(
+            f"estimator must be one that decides about new rows, got {type(model).__name__}. Leave new out."
+        )
+    return decided
+
+
+def _as_numbers(X: Data, new: Data) -> tuple[Data, Data]:
+    """Return data whose words are codes, for a program that reads numbers."""
+    from pellucid.show.exact_data import word_codes
+
+    coding = None if X is None else word_codes(X)
+    if coding is None:
+        return X, new
+    return coding.encode(X), None if new is None else coding.encode(new)
+
+
+def _repeatable(estimator: Any) -> Any:
+    """Return a clone that draws the same numbers every time: a handout printed twice is one handout."""
+    copy = clone(estimator)
+    return copy.set_params(random_state=0) if copy.get_params(deep=False).get("random_state", 0) is None else copy
 
 
 def _check_options(maker: Maker, estimator: Any, options: dict[str, Any]) -> None:
@@ -180,12 +225,6 @@ def _imported(path: str) -> Maker:
     module, function = path.split(":")
     found: Maker = getattr(import_module(module), function)
     return found
-
-
-def compared(document: Document, model: Any) -> Document:
-    """Return the workings with a last step that puts the numbers of the program next to the exact ones."""
-    introduction = (*document.introduction, *([CUT_REMARK] if has_cut_numbers(document) else []))
-    return replace(document, introduction=introduction, steps=(*document.steps, *_comparison(document, model)))
 
 
 def _find_room(estimator: Any) -> Maker | None:
@@ -227,46 +266,3 @@ def _is_fitted(estimator: Any) -> bool:
     except NotFittedError:
         return False
     return True
-
-
-def has_cut_numbers(node: Any) -> bool:
-    """Return whether a document, or a part of it, holds a number of which only the first digits are written."""
-    if isinstance(node, ExactNumber):
-        return node.is_cut
-    if isinstance(node, tuple):
-        return any(map(has_cut_numbers, node))
-    return is_dataclass(node) and any(has_cut_numbers(getattr(node, field.name)) for field in fields(node))
-
-
-def _comparison(document: Document, model: Any) -> list[Step]:
-    """Return a last step that puts the fitted attributes next to the exact answer."""
-    rows, farthest = [], 0.0
-    for name, exact in document.answer.items():
-        if not hasattr(model, name):
-            continue
-        right, program = _flat(exact), _flat(getattr(model, name))
-        same_shape = right.size == program.size
-        distance = float(np.max(np.abs(right - program), initial=0.0)) if same_shape else np.inf
-        farthest = max(farthest, distance / max(1.0, float(np.max(np.abs(right), initial=0.0))))
-        rows.append((name, f"{distance:.1e}" if distance else "0"))
-    if not rows:
-        return []
-    blocks: list[Block] = [
-        sentence(f"The same numbers as {type(model).__name__} found them in floating point:"),
-        table(("fitted attribute", "largest distance from the exact value"), rows),
-    ]
-    if farthest > CLOSE:
-        blocks.append(
-            remark(
-                "That is more than rounding. The model was fitted on other data, it stopped before it was done, ties "
-                "let it choose another answer, or the data were rounded above."
-            )
-        )
-    return [step(COMPARISON, *blocks)]
-
-
-def _flat(values: Any) -> Array:
-    """Return all numbers of an array or of nested lists, which may be of unequal lengths, one after the other."""
-    if isinstance(values, list | tuple):
-        return np.concatenate([_flat(part) for part in values]) if len(values) else np.zeros(0)
-    return np.asarray(values, dtype=float).ravel()

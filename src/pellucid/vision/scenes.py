@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from PIL import Image
 
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array
+from pellucid.data import read_mnist
 from pellucid.vision.detection.annotations import Annotations
 from pellucid.vision.detection.boxes.box_geometry import box_iou
 
@@ -46,19 +46,10 @@ def small_digits() -> Digits:
     return Digits((images.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8), labels)
 
 
-def read_mnist(folder: str | Path, part: str = "train") -> Digits:
-    """Return MNIST's digits of 28 x 28 from a folder with its four files; ``part`` is "train" or "t10k"."""
-    found = []
-    for name, header in ((f"{part}-images-idx3-ubyte.gz", 16), (f"{part}-labels-idx1-ubyte.gz", 8)):
-        with gzip.open(Path(folder) / name) as file:
-            found.append(np.frombuffer(file.read()[header:], dtype=np.uint8))
-    return Digits(found[0].reshape(-1, 28, 28), found[1].astype(np.int64))
-
-
 def digits_to_learn_and_test(folder: Path | None) -> tuple[Digits, Digits]:
     """Return digits for scenes to learn from and others to test on: MNIST's in a folder, or else the small ones."""
     if folder is not None:
-        return read_mnist(folder, "train"), read_mnist(folder, "t10k")
+        return Digits(*read_mnist(folder, "train")), Digits(*read_mnist(folder, "t10k"))
     every = small_digits()
     is_test = np.arange(len(every.labels)) % 5 == 0
     return Digits(every.images[~is_test], every.labels[~is_test]), Digits(every.images[is_test], every.labels[is_test])

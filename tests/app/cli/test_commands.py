@@ -175,6 +175,15 @@ def test_verify_notices_another_table(ridge_file, tmp_path, cars, capsys):
     assert "fingerprint differs" in capsys.readouterr().err
 
 
+def test_show_work_decides_about_rows_typed_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "days.csv").write_text("wind,play\nweak,yes\nweak,yes\nstrong,no\n")
+    arguments = ("show-work", tmp_path / "days.csv", "--target", "play", "--method", "categorical-nb")
+    assert call(*arguments, "--new", "strong", "--new", "weak") == 0
+    assert "Of the new rows it says: no, yes." in capsys.readouterr().out
+    assert call(*arguments, "--new", "strong,2") == 2
+    assert "new must have a value for each of the columns wind, got 'strong,2'" in capsys.readouterr().err
+
+
 def test_show_work_prints_the_steps(cars, tmp_path, capsys):
     assert call("show-work", cars, "--target", "price", "--method", "ridge", "--alpha", 0.5) == 0
     assert len(capsys.readouterr().out.splitlines()) > 10
@@ -565,3 +574,11 @@ def test_a_missing_server_says_how_to_install_it(fitted, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert call("serve", fitted[0] / "model.safetensors") == 2
     assert "pip install 'pellucid[serve]'" in capsys.readouterr().err
+
+
+def test_new_rows_of_words_and_numbers_keep_their_kinds(tmp_path, capsys):
+    trips = pd.DataFrame({"sky": ["sun", "sun", "rain", "rain"], "temp": [20, 24, 15, 17], "go": ["y", "y", "n", "n"]})
+    trips.to_csv(tmp_path / "trips.csv", index=False)
+    words = ("show-work", tmp_path / "trips.csv", "--target", "go", "--method", "mixed-nb", "--new", "sun,16.5")
+    assert call(*words) == 0, capsys.readouterr().err
+    assert "Of the new rows it says" in capsys.readouterr().out

@@ -87,6 +87,16 @@ def show_work(
         write_whole(out, text.encode())
 
 
+def _cell(text: str) -> Any:
+    """Return a number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
 def methods_with_workings() -> dict[str, str]:
     """Return the names of the estimators that can show their work, by their names on the command line."""
     from pellucid.core.card_index import entries
@@ -143,7 +153,8 @@ def _of_estimator(
     if qid is not None:
         check_has_column(frame, qid)
         queries, frame = frame[qid].to_numpy(), frame.drop(columns=qid)
-    takes_texts = estimator.__sklearn_tags__().input_tags.string
+    tags = estimator.__sklearn_tags__().input_tags
+    takes_texts = tags.string or tags.categorical
     X = frame if takes_texts else read_numbers(frame, list(frame.columns))
     asked = _new_rows(new, frame)
     if asked is not None and not takes_texts:
@@ -205,7 +216,7 @@ def _new_rows(texts: list[str], like: pd.DataFrame) -> pd.DataFrame | None:
         if Path(text).is_file():
             parts.append(read_table(Path(text)).reindex(columns=like.columns))
             continue
-        cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True))]
+        cells = [_cell(cell.strip()) for cell in next(csv.reader([text], skipinitialspace=True))]
         if len(cells) != like.shape[1]:
             raise CommandError(
                 f"new must have a value for each of the columns {', '.join(map(str, like.columns))}, got {text!r}."

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
-from pellucid.cluster.agglomerative.agglomerative_workings import exact_distances
+from pellucid.cluster.agglomerative.agglomerative_workings import ExactDistances, exact_distances, written
 from pellucid.cluster.agglomerative.tree_cut import cut_nodes
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, formula, sentence, step, table
-from pellucid.show.notation import math
+from pellucid.show.notation import Words, math
 
 if TYPE_CHECKING:
     from pellucid.cluster.diana.diana import Diana
@@ -40,20 +40,20 @@ def diana_workings(estimator: Diana, X: Data, _y: Data = None) -> Document:
         if above >= 0:
             children[above][side] = n + merge
         heights[merge] = -width
-        leaves, told = _split(D, rows)
+        leaves, told = _split(known, rows)
         put(leaves, merge, 0)
         put(tuple(row for row in rows if row not in leaves), merge, 1)
         others = [put_ for put_ in waiting if len(put_[4]) > 1]
-        steps.append(step(f"Split {_listed(rows)}", *_why(rows, -width, bool(others)), *told))
+        steps.append(step(f"Split {known.listed(rows)}", *_why(known, rows, -width, bool(others)), *told))
     found = [sorted(pair) for pair in children]
     labels, rows_of = _labels(found, n, estimator.n_clusters)
     cut = step(
         "Cut the tree",
         sentence(f"{_counted(estimator.n_clusters - 1, 'split')}, {_counted(estimator.n_clusters, 'cluster')}:"),
-        table(("label", "rows"), [(math(k), _listed(rows)) for k, rows in enumerate(rows_of)]),
+        table(("label", "rows"), [(math(k), known.listed(rows)) for k, rows in enumerate(rows_of)]),
     )
     answer = {"children_": found, "distances_": heights, "labels_": labels}
-    return Document("Divisive analysis", _opening(D, known.opening), (*steps, cut), answer)
+    return Document("Divisive analysis", _opening(known), (*steps, cut), answer)
 
 
 def _width(D: Matrix, rows: Rows) -> Rational:
@@ -64,14 +64,7 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _listed(rows: Rows) -> str:
-    return ", ".join(str(row + 1) for row in rows)
-
-
-def _opening(D: Matrix, opening: tuple[Block, ...]) -> tuple[Block, ...]:
-    n = D.rows
-    head = ["", *(math(i + 1) for i in range(1, n))]
-    rows = [[math(i + 1), *(D[i, j] if j > i else "" for j in range(1, n))] for i in range(n - 1)]
+def _opening(known: ExactDistances) -> tuple[Block, ...]:
     return (
         sentence(
             "The widest cluster is split, again and again. The row with the largest mean distance to the rest leaves. "
@@ -82,39 +75,42 @@ def _opening(D: Matrix, opening: tuple[Block, ...]) -> tuple[Block, ...]:
             "Here ", math("m_i"), " is the mean distance of row ", math("i"), " to the others that stay, ", math("s_i"),
             " that to those that left. Of equal rows the first counts.",
         ),
-        *opening,
-        table(head, rows, caption="Distances of the rows"),
+        *known.opening,
+        known.table(),
     )  # fmt: skip
 
 
-def _why(rows: Rows, width: Rational, has_others: bool) -> list[Block]:
+def _why(known: ExactDistances, rows: Rows, width: Rational, has_others: bool) -> list[Block]:
     words = "the widest cluster" if has_others else "the cluster to split"
-    return [sentence(f"Rows {_listed(rows)} are {words}: the largest distance is ", math(width), ".")]
+    return [sentence(f"Rows {known.listed(rows)} are {words}: the largest distance is ", written(width), ".")]
 
 
-def _split(D: Matrix, rows: Rows) -> tuple[Rows, list[Block]]:
+def _split(known: ExactDistances, rows: Rows) -> tuple[Rows, list[Block]]:
     """Return the rows that leave, and how that is found."""
+    D, named = known.matrix, known.names
     means = {i: sum((D[i, j] for j in rows), Rational(0)) / (len(rows) - 1) for i in rows}
     first = max(rows, key=lambda i: (means[i], -i))
-    left, blocks = [first], [_table(["mean distance"], {i: [means[i]] for i in rows}, "To the others of the cluster")]
-    blocks.append(sentence(f"Row {first + 1} leaves."))
+    left = [first]
+    blocks = [_table(known, ["mean distance"], {i: [means[i]] for i in rows}, "To the others of the cluster")]
+    blocks.append(sentence(f"Row {named[first]} leaves."))
     while len(left) < len(rows) - 1:
         rest = [i for i in rows if i not in left]
         stay = {i: sum((D[i, j] for j in rest), Rational(0)) / (len(rest) - 1) for i in rest}
         go = {i: sum((D[i, j] for j in left), Rational(0)) / len(left) for i in rest}
         gains = {i: [stay[i], go[i], stay[i] - go[i]] for i in rest}
         best = max(rest, key=lambda i: (gains[i][2], -i))
-        blocks.append(_table([math("m_i"), math("s_i"), math("g_i")], gains, "Who follows"))
+        blocks.append(_table(known, [math("m_i"), math("s_i"), math("g_i")], gains, "Who follows"))
         if gains[best][2] <= 0:
             blocks.append(sentence("No difference is above 0: the others stay."))
             break
         left.append(best)
-        blocks.append(sentence(f"Row {best + 1} follows."))
+        blocks.append(sentence(f"Row {named[best]} follows."))
     return tuple(sorted(left)), blocks
 
 
-def _table(head: list[Any], values: dict[int, list[Rational]], caption: str) -> Block:
-    return table([math("i"), *head], [[math(i + 1), *numbers] for i, numbers in values.items()], caption=caption)
+def _table(known: ExactDistances, head: list[Any], values: dict[int, list[Rational]], caption: str) -> Block:
+    rows = [[Words(known.names[i]), *map(written, numbers)] for i, numbers in values.items()]
+    return table([math("i"), *head], rows, caption=caption)
 
 
 def _labels(children: list[list[int]], n: int, n_clusters: int) -> tuple[list[int], list[Rows]]:

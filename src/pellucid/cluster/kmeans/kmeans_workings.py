@@ -12,7 +12,7 @@ from pellucid.core.cards import find_card
 from pellucid.core.trace import record
 from pellucid.core.types import Data
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_features
+from pellucid.show.exact_data import MAX_CELLS, ExactData, exact_features
 from pellucid.show.notation import Math, fenced, math, over
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def rows_to_work(estimator: KMeans, X: Data) -> ExactData:
             f"n_clusters must be at most {MOST_CLUSTERS} to be worked by hand, got {estimator.n_clusters}. "
             "Ask for fewer clusters."
         )
-    features, names, rounded = exact_features(X)
+    features, names, rounded = exact_features(X, max_cells=MAX_CELLS)
     return ExactData(features, Matrix.zeros(features.rows, 1), names, rounded)
 
 
@@ -74,8 +74,11 @@ def start_centers(estimator: KMeans, X: Data, name: str = "KMeans") -> Matrix:
         return exact_features(estimator.init)[0]
     card = find_card(name)
     assert card is not None
+    settings = estimator.get_params(deep=False)
+    if settings["random_state"] is None:
+        settings["random_state"] = 0  # the start of a handout can be repeated
     with record():
-        drawn = card.estimator(**estimator.get_params(deep=False)).fit(X).trace_.states[0]["centers"]
+        drawn = card.estimator(**settings).fit(X).trace_.states[0]["centers"]
     return exact_features(drawn)[0]
 
 

@@ -8,9 +8,9 @@ from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
 from pellucid.show.document import Document, Step, formula, remark, sentence, step, table
-from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step
+from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step, vectors_step, without_dust
 from pellucid.show.exact_data import exact_features, numbered_table
-from pellucid.show.notation import column, fenced, math, matrix, over, root
+from pellucid.show.notation import column, fenced, math, matrix, over, root, typed
 
 if TYPE_CHECKING:
     from pellucid.decomposition.pca.pca import PCA
@@ -18,15 +18,22 @@ if TYPE_CHECKING:
 MAX_ROWS = 12
 
 
-def pca_workings(estimator: PCA, X: Data, y: Data = None) -> Document:  # noqa: ARG001  (the signature of all)
-    """Show the principal components of a few rows."""
+def pca_workings(
+    estimator: PCA,
+    X: Data,
+    y: Data = None,  # noqa: ARG001  (the signature of all)
+    divisor: str = "m-1",
+) -> Document:
+    """Show the principal components of a few rows; the covariance is divided by m − 1, or by ``divisor="m"``."""
+    if divisor not in ("m", "m-1"):
+        raise ValueError(f"divisor must be 'm' or 'm-1', got {divisor!r}: what the covariance is divided by.")
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS)
     if rows.rows < 2:
         raise ValueError("X must have at least two rows to show the work, got one: a single row has no spread.")
     n = rows.rows
     mean = [sum(rows.col(j), Rational(0)) / n for j in range(rows.cols)]
     centered = Matrix(n, rows.cols, lambda i, j: rows[i, j] - mean[j])
-    covariance = (centered.T * centered) / (n - 1)
+    covariance = (centered.T * centered) / (n if divisor == "m" else n - 1)
     wanted = estimator.n_components if isinstance(estimator.n_components, int) else None
     values, vectors = eigenpairs(covariance, wanted)
     shares = [value / covariance.trace() for value in values]
@@ -36,14 +43,14 @@ def pca_workings(estimator: PCA, X: Data, y: Data = None) -> Document:  # noqa: 
     )
     steps = (
         _centering_step(mean, centered),
-        _covariance_step(centered, covariance),
+        _covariance_step(centered, covariance, divisor),
         values_step("C", covariance, values),
         vectors_step("C", covariance, values, vectors),
         _projection_step(centered, values, vectors),
     )
     found = {
         "mean_": mean,
-        "explained_variance_": values,
+        "explained_variance_" if divisor == "m-1" else "variances": values,
         "explained_variance_ratio_": shares,
         "components_": vectors.T.tolist(),
     }
@@ -59,19 +66,27 @@ def _centering_step(mean: list[Rational], centered: Matrix) -> Step:
     )
 
 
-def _covariance_step(centered: Matrix, covariance: Matrix) -> Step:
+def _covariance_step(centered: Matrix, covariance: Matrix, divisor: str) -> Step:
     n = centered.rows
+    has_decimals = any(not value.is_Integer for value in centered.T * centered)
+    shown = matrix(covariance if not has_decimals else [map(typed, covariance.row(i)) for i in range(covariance.rows)])
+    by, number, other = (
+        ("m", n, "m − 1, as the program does,") if divisor == "m" else ("m − 1", n - 1, "m, as some do,")
+    )
     return step(
         "The covariance matrix",
         sentence("Products of the columns of A, summed over the rows:"),
         formula("A^T A =", matrix(centered.T * centered)),
-        formula("C =", over(1, "n − 1"), "A^T A =", over(1, n - 1), "A^T A =", matrix(covariance)),
-        remark("Who divides by n instead finds the same directions; only the variances shrink, by the same factor."),
+        formula("C =", over(1, by), "A^T A =", over(1, number), "A^T A =", shown),
+        remark(
+            f"Divided by the {n} rows (1/m) instead of {n - 1} (1/(m − 1)), the covariance is smaller, by the same "
+            f"factor everywhere. Who divides by {other} finds the same directions and shares."
+        ),
     )
 
 
 def _projection_step(centered: Matrix, values: list[Rational], vectors: Matrix) -> Step:
-    projected = centered * vectors
+    projected = (centered * vectors).applyfunc(without_dust)
     deviations = [Rational(str(sqrt(value).evalf(DIGITS))) for value in values]
     white = projected * Matrix.diag(*(1 / deviation for deviation in deviations))
     tables = [

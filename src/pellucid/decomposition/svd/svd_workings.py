@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from sympy import Matrix, Rational, sqrt
 
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.eigenpairs import DIGITS, eigenpairs, values_step
 from pellucid.show.exact_data import exact_features
-from pellucid.show.notation import column, fenced, math, matrix, over, root
+from pellucid.show.notation import Script, column, fenced, math, matrix, over, root
 
 if TYPE_CHECKING:
     from pellucid.decomposition.svd.svd import SVD
@@ -98,7 +98,12 @@ def _approximation_step(
             "No matrix of rank 1 is nearer (Eckart and Young): what is left are the other singular values, and the sum "
             "of their squares is that of all entries less the first."
         ),
+        formula(Script(fenced("A − A_1", "‖‖"), above=math(2)), "=", rest),
         result(fenced("A − A_1", "‖‖"), "=", root(rest), "=", _rounded(sqrt(rest))),
+        remark(
+            "The sum of squared errors is the square of this norm: books that give an error of an approximation mean "
+            "one or the other."
+        ),
         sentence(
             f"It is stored in {numbers} numbers instead of {A.rows * A.cols}: ", math(over(A.rows * A.cols, numbers))
         ),

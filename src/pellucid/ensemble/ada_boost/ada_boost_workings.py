@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sympy import Matrix, Rational, log, sqrt
 
 from pellucid.core.types import Data
+from pellucid.show.decisions import read_new, vote_step
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels, sorted_classes
 from pellucid.show.notation import Words, fenced, math, over, root, typed
@@ -55,7 +56,7 @@ class AdaBoostRound:
         return self.weights[i] * (k - 1) / (k * error) if i in self.best.wrong else self.weights[i] / (k * (1 - error))
 
 
-def ada_boost_workings(estimator: AdaBoostClassifier, X: Data, y: Data) -> Document:
+def ada_boost_workings(estimator: AdaBoostClassifier, X: Data, y: Data, new: Data = None) -> Document:
     """Show the first rounds of AdaBoost with stumps, every row counted once at the start."""
     _refuse_others(estimator)
     features, names, rounded = exact_features(X)
@@ -71,8 +72,25 @@ def ada_boost_workings(estimator: AdaBoostClassifier, X: Data, y: Data) -> Docum
         votes = [log(now.odds) if now.best.error else Rational(1) for now in rounds]
         answer["estimator_errors_"] = [now.best.error for now in rounds] + [Rational(1)] * rest
         answer["estimator_weights_"] = votes + [Rational(0)] * rest
-    closing = _vote_step(rounds, data, classes, codes, ends)
-    return Document("AdaBoost", _opening(data, labels, len(classes)), (*steps, closing), answer)
+    steps.append(_vote_step(rounds, data, classes, codes, ends))
+    if new is not None:
+        if "estimator_weights_" not in answer:
+            raise ValueError(
+                f"n_estimators must be at most {SHOWN_ROUNDS} to decide about new rows by hand, got "
+                f"{estimator.n_estimators}. Set it."
+            )
+        decided = [_new_step(i, row, rounds, classes) for i, row in enumerate(read_new(new, features.cols))]
+        steps += [made for made, _ in decided]
+        answer["predicted"] = [label for _, label in decided]
+    return Document("AdaBoost", _opening(data, labels, len(classes)), tuple(steps), answer)
+
+
+def _new_step(i: int, row: list[Rational], rounds: list[AdaBoostRound], classes: list[Label]) -> tuple[Step, Label]:
+    votes = []
+    for t, now in enumerate(rounds, start=1):
+        word, vote = _said(now.best, row[now.best.column]), log(now.odds) if now.best.error else Rational(1)
+        votes.append((f"round {t}", classes[word], vote))
+    return vote_step(i, votes, classes, ["stump of", "says", "vote"])
 
 
 def _refuse_others(estimator: AdaBoostClassifier) -> None:

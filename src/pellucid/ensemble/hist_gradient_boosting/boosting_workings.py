@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import is_classifier
+import numpy as np
+from sklearn.base import clone, is_classifier
 from sympy import Matrix, Rational, log
 
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Document, Step, formula, remark, sentence, step, table
+from pellucid.show.decisions import heading, point, read_new
+from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
     class_column,
@@ -21,7 +23,7 @@ from pellucid.show.exact_data import (
     require,
     sorted_classes,
 )
-from pellucid.show.notation import Script, fenced, math, over, typed
+from pellucid.show.notation import Script, Words, fenced, math, over, typed
 
 if TYPE_CHECKING:
     from pellucid.ensemble.hist_gradient_boosting.hist_gradient_boosting import (
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         HistGradientBoostingRegressor,
     )
 
+FEW_ROUNDS = 5
 MAX_LEAVES = 4
 
 
@@ -99,9 +102,9 @@ class BoostingProblem:
 
 
 def boosting_workings(
-    estimator: HistGradientBoostingClassifier | HistGradientBoostingRegressor, X: Data, y: Data
+    estimator: HistGradientBoostingClassifier | HistGradientBoostingRegressor, X: Data, y: Data, new: Data = None
 ) -> Document:
-    """Show the first round on numbers, or on two classes, every row counted once."""
+    """Show the first round on numbers, or on two classes, every row counted once; of new rows all rounds."""
     for name, wanted in (("monotonic_cst", None), ("interaction_cst", None), ("max_depth", None)):
         require(estimator, name, wanted)
     loss = "log_loss" if is_classifier(estimator) else estimator.loss
@@ -125,8 +128,49 @@ def boosting_workings(
             raise ValueError(f"max_leaf_nodes must be at most {MAX_LEAVES} to be worked by hand, got more.")
         steps += [*own, _leaf_step(problem, nodes, output.name)]
         values += [problem.value(node) for node in nodes if not _is_split(node, nodes)]
-    answer = {"baseline_": [output.baseline for output in outputs], "values": values}
+    answer: dict[str, Any] = {"baseline_": [output.baseline for output in outputs], "values": values}
+    if new is not None:
+        decided = _new_steps(estimator, X, y, read_new(new, data.n_features))
+        steps += [made for made, _ in decided]
+        answer["predicted"] = [said for _, said in decided]
     return Document("One round of gradient boosting", opening, tuple(steps), answer)
+
+
+def _new_steps(estimator: Any, X: Data, y: Data, rows: list[list[Rational]]) -> list[tuple[Step, Any]]:
+    """Return how the prediction of each new row grows from round to round in the program, and where it ends."""
+    model = estimator if hasattr(estimator, "n_iter_") else clone(estimator).fit(np.asarray(X), y)
+    asked = np.array([[float(x) for x in row] for row in rows])
+    is_class = is_classifier(model)
+    stages = [np.asarray(raw) for raw in (model.staged_decision_function if is_class else model.staged_predict)(asked)]
+    made = []
+    for i, row in enumerate(rows):
+        own = [np.atleast_1d(raw[i]) for raw in stages]
+        shown = range(len(own)) if len(own) <= 2 * FEW_ROUNDS else [*range(FEW_ROUNDS), len(own) - 1]
+        lines = [[math(t + 1), *(f"{value:.5g}" for value in own[t])] for t in shown]
+        names = [math("F")] if own[0].size == 1 else [math(f"F_{k + 1}") for k in range(own[0].size)]
+        blocks: list[Block] = [
+            sentence("Each round adds the value of the leaf that ", math("x =", point(row)), " comes to. So it grows:"),
+            table(["after round", *names], lines),
+            *(
+                []
+                if len(own) == len(lines)
+                else [remark(f"{len(own)} rounds in all; the first and the last are listed.")]
+            ),
+            remark("These are numbers of the program: after the first round they are no short fractions."),
+        ]
+        if not is_class:
+            said = Rational(repr(float(own[-1][0])))
+            made.append((step(heading(i, "Predict"), *blocks, result("ŷ =", Words(f"{float(said):.6g}"))), said))
+            continue
+        code = int(own[-1][0] > 0) if own[-1].size == 1 else int(np.argmax(own[-1]))
+        label = model.classes_[code].item()
+        why = sentence(
+            f"Above 0 it is {model.classes_[1]}, otherwise {model.classes_[0]}."
+            if own[-1].size == 1
+            else "The largest wins."
+        )
+        made.append((step(heading(i), *blocks, why, result("class =", Words(str(label)))), label))
+    return made
 
 
 @dataclass(frozen=True)

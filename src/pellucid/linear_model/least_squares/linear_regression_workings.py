@@ -21,7 +21,7 @@ from pellucid.linear_model.least_squares.line_workings import (
     squares,
 )
 from pellucid.show.document import Block, Document, Figure, Series, Step, formula, result, sentence, step, table
-from pellucid.show.exact_data import ExactData, exact_data, require
+from pellucid.show.exact_data import MAX_CELLS, ExactData, exact_data, require
 from pellucid.show.notation import Mathlike, Script, combination, factor, fenced, math, over, typed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def linear_regression_workings(estimator: LinearRegression, X: Data, y: Data) -> Document:
     """Show how the least-squares coefficients are found."""
     require(estimator, "positive", False)
-    data = exact_data(X, y)
+    data = exact_data(X, y, max_cells=MAX_CELLS)
     if data.n_features == 1 and any(value != data.X[0] for value in data.X):
         return _line(data, fit_intercept=bool(estimator.fit_intercept))
     return _plane(data, fit_intercept=bool(estimator.fit_intercept))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational
 
@@ -18,6 +18,7 @@ from pellucid.linear_model.sgd.perceptron_workings import (
     walk,
     weighted_mistakes,
 )
+from pellucid.show.decisions import kernel_step, read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, Label, class_column, exact_features, read_labels
 from pellucid.show.notation import combination, math, matrix, over
@@ -30,7 +31,7 @@ MAX_ROWS = 7
 """More products do not stand side by side."""
 
 
-def kernel_perceptron_workings(estimator: KernelPerceptron, X: Data, y: Data) -> Document:
+def kernel_perceptron_workings(estimator: KernelPerceptron, X: Data, y: Data, new: Data = None) -> Document:
     """Show the epochs of a kernel perceptron of two classes, rows in the order in which the program shows them."""
     features, names, rounded = exact_features(X, max_rows=MAX_ROWS)
     labels = read_labels(y, features.rows)
@@ -50,14 +51,21 @@ def kernel_perceptron_workings(estimator: KernelPerceptron, X: Data, y: Data) ->
         *([_bound_step(done, shown, signs, dual, products)] if done.is_done else []),
     )
     support = [i for i, count in enumerate(done.counts) if count]
-    found = {
+    found: dict[str, Any] = {
         "support_": support,
         "dual_coef_": [[dual[i] for i in support]],
         "intercept_": [constant * sum(dual)],
         "n_mistakes_": done.n_mistakes,
     }
+    asked = [] if new is None else read_new(new, data.n_features)
+    decided = [
+        kernel_step(i, row, kernel.products(Matrix([row]), features), dual, constant * sum(dual), classes)
+        for i, row in enumerate(asked)
+    ]
+    if decided:
+        found["predicted"] = [label for _, label in decided]
     opening = (*_opening(data, labels, classes), *shown.notes(estimator.random_state))
-    return Document("The kernel perceptron", opening, steps, found)
+    return Document("The kernel perceptron", opening, (*steps, *(made for made, _ in decided)), found)
 
 
 def _opening(data: ExactData, labels: list[Label], classes: list[Label]) -> tuple[Block, ...]:

@@ -13,8 +13,10 @@ from sympy import Rational
 from pellucid.core.types import Array, Data
 from pellucid.neural_network.workings.exact_network import ACTIVATIONS
 from pellucid.neural_network.workings.network_workings import MOST_UNITS, show_network
-from pellucid.show.document import Block, Document, Step, remark, sentence, step, table
+from pellucid.show.decisions import heading, read_new
+from pellucid.show.document import Block, Document, Step, remark, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_features
+from pellucid.show.notation import Words
 
 if TYPE_CHECKING:
     from pellucid.neural_network.mlp.mlp_classifier import MLPClassifier
@@ -32,7 +34,7 @@ NAMES = {
 """What is answered for the first row, under names that are no attributes of an estimator."""
 
 
-def mlp_workings(estimator: MLPClassifier | MLPRegressor, X: Data, y: Data) -> Document:
+def mlp_workings(estimator: MLPClassifier | MLPRegressor, X: Data, y: Data, new: Data = None) -> Document:
     """Show what a network computes for the first row; one that is not fitted yet is fitted, since chance starts it."""
     features, names, rounded = exact_features(X)
     _check_settings(estimator)
@@ -56,13 +58,43 @@ def mlp_workings(estimator: MLPClassifier | MLPRegressor, X: Data, y: Data) -> D
     )
     compared = _comparison_step(fitted, X, work.answer["output"])
     answer = {NAMES[name]: value for name, value in work.answer.items()}
+    decided = [_new_steps(i, row, fitted) for i, row in enumerate([] if new is None else read_new(new, features.cols))]
+    if decided:
+        answer["predicted"] = [said for _, said in decided]
     return replace(
         work,
         title="A fitted network, its first row by hand",
         introduction=introduction,
-        steps=(*work.steps, *_penalty_step(fitted), compared),
+        steps=(*work.steps, *_penalty_step(fitted), compared, *(made for own, _ in decided for made in own)),
         answer=answer,
     )
+
+
+def _new_steps(i: int, row: list[Rational], model: Any) -> tuple[list[Step], Any]:
+    """Return the layers that a new row passes, and what comes out."""
+    outputs = np.asarray(model.intercepts_[-1]).size
+    nothing = 0 if model.out_activation_ == "softmax" else [0] * outputs  # the way forward asks for no target
+    work = show_network(
+        model.coefs_,
+        model.intercepts_,
+        row,
+        nothing,
+        activation=model.activation,
+        output=model.out_activation_,
+    )
+    output = work.answer["output"]
+    steps = [
+        replace(one, heading=f"New row {i + 1}: {one.heading[0].lower()}{one.heading[1:]}")
+        for one in work.steps[: len(model.coefs_)]
+    ]
+    if not hasattr(model, "classes_"):
+        said = output[0] if outputs == 1 else output
+        end = step(heading(i, "Predict"), *(result("ŷ =", value) for value in output))
+        return [*steps, end], said
+    classes = list(model.classes_)
+    code = int(bool(output[0] > Rational(1, 2))) if outputs == 1 else max(range(outputs), key=lambda k: (output[k], -k))
+    rule = "Above 1/2 it is the second class." if outputs == 1 else "The largest probability wins."
+    return [*steps, step(heading(i), sentence(rule), result("class =", Words(str(classes[code]))))], classes[code]
 
 
 def _check_settings(estimator: MLPClassifier | MLPRegressor) -> None:

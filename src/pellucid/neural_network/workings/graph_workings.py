@@ -14,6 +14,7 @@ from pellucid.neural_network.graph.gates import COPY, GATES
 from pellucid.neural_network.graph.graph_node import CONSTANT, VARIABLE
 from pellucid.neural_network.graph.values import Value
 from pellucid.optimize.workings.step_notation import added
+from pellucid.show.comparison import CUT_REMARK, has_cut_numbers
 from pellucid.show.document import Block, Document, Drawing, Step, formula, remark, result, sentence, step, table
 from pellucid.show.notation import (
     ExactNumber,
@@ -29,7 +30,6 @@ from pellucid.show.notation import (
     over,
     total,
 )
-from pellucid.show.showing import CUT_REMARK, has_cut_numbers
 from pellucid.show.text_layout import inline, width
 
 MOST_NODES = 40

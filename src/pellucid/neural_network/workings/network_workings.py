@@ -8,9 +8,9 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import ACTIVATIONS, ExactNetwork, exact_matrix, exact_network
+from pellucid.show.comparison import CUT_REMARK, has_cut_numbers
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.notation import Script, Symbol, column, fenced, math, matrix, over
-from pellucid.show.showing import CUT_REMARK, has_cut_numbers
 from pellucid.show.text_printer import first_that_fits
 
 MOST_UNITS, MOST_LAYERS = 4, 3

@@ -16,9 +16,9 @@ from pellucid.optimize.workings.adaptive_workings import adam_workings
 from pellucid.optimize.workings.exact_function import ExactFunction
 from pellucid.optimize.workings.gradient_descent_workings import gradient_descent_workings, momentum_workings
 from pellucid.optimize.workings.walk import Walk, comparison_step, opening
+from pellucid.show.comparison import CUT_REMARK, has_cut_numbers
 from pellucid.show.document import Block, Document, Step, formula, sentence, step, table
 from pellucid.show.notation import Script, fenced, math, over
-from pellucid.show.showing import CUT_REMARK, has_cut_numbers
 
 MOST_STEPS = 5
 VARIABLES = ("b", "c", "u", "w")

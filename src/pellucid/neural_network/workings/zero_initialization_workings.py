@@ -10,9 +10,9 @@ from sympy import Matrix, Rational
 from pellucid.core.checks import check_positive, check_whole
 from pellucid.core.types import Data
 from pellucid.neural_network.workings.exact_network import ExactNetwork, exact_matrix, exact_network, exactly
+from pellucid.show.comparison import CUT_REMARK, has_cut_numbers
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.notation import math, matrix
-from pellucid.show.showing import CUT_REMARK, has_cut_numbers
 
 MOST_STEPS, MOST_ROWS = 10, 4
 

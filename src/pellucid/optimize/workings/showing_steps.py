@@ -18,9 +18,9 @@ from pellucid.optimize.workings.stochastic_gradient_workings import (
     stochastic_gradient_workings,
 )
 from pellucid.optimize.workings.walk import Walk, comparison_step, opening, path_step
+from pellucid.show.comparison import CUT_REMARK, has_cut_numbers
 from pellucid.show.document import Document, Step
 from pellucid.show.exact_data import exact_number, rounding_remark
-from pellucid.show.showing import CUT_REMARK, has_cut_numbers
 
 MOST_STEPS = 20
 MOST_VARIABLES = 4

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pellucid.plots.drawing.style import INK, PALETTE, color, spread, tidy_axes
+from pellucid.plots.drawing.style import INK, PALETTE, TEXT_SIZE, color, spread, tidy_axes, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)))
 """After as many curves as there are colors the next kind of line begins."""
-WIDTH = 1.5
+WIDTH, WIDEST = 1.8, 6.0
+"""Of the last path and of the first: paths that coincide are seen as stripes around each other."""
 FEW = 60
 """Up to so many points of a path are marked one by one."""
 SMALLEST_MARK, RING = 5.5, 2.6
@@ -44,7 +45,8 @@ def plot_race(race: Any) -> Figure:
     Returns
     -------
     Figure
-        The left axes show the paths, from the open circle to the dots; the right ones name the methods.
+        The left axes show the paths, from the open circle to the dots, on contours for two variables and on the curve
+        for one; the right ones name the methods.
     """
     import matplotlib.pyplot as plt
 
@@ -52,9 +54,10 @@ def plot_race(race: Any) -> Figure:
     if not runners:
         raise ValueError("race must have a method that ran, got only failures. Print the race to see why.")
     styles = {runner.name: _style(i) for i, runner in enumerate(runners)}
-    if race.start.shape[0] == 2:
-        figure, (left, right) = plt.subplots(1, 2, figsize=(10.6, 4.4), layout="constrained")
-        _draw_paths(tidy_axes(left), race, runners, styles)
+    if race.start.shape[0] <= 2:
+        figure, (left, right) = plt.subplots(1, 2, figsize=(12.0, 5.0), layout="constrained")
+        draw = _draw_paths if race.start.shape[0] == 2 else _draw_descents
+        draw(tidy_axes(left), race, runners, styles)
     else:
         figure, right = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
     _draw_progress(tidy_axes(right), runners, styles)
@@ -72,18 +75,45 @@ def _draw_paths(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[
     view = view_of(race.start, np.array(goals).reshape(-1, 2), list(paths.values()))
     _draw_contours(ax, race, view, min(_lowest(runner) for runner in runners))
     sizes = _end_sizes(np.array([path[-1] for path in paths.values()]), view)
-    for (name, path), size in zip(paths.items(), sizes, strict=True):
-        dots: dict[str, Any] = {"marker": "o", "markersize": 2.4} if len(path) <= FEW else {}
-        ax.plot(*path.T, **styles[name], **dots, zorder=3)
+    widths = np.linspace(WIDEST, WIDTH, len(paths)) if len(paths) > 1 else [WIDTH]
+    for (name, path), size, width in zip(paths.items(), sizes, widths, strict=True):
+        dots: dict[str, Any] = {"marker": "o", "markersize": width + 2.0} if len(path) <= FEW else {}
+        ax.plot(*path.T, **(styles[name] | {"linewidth": width}), **dots, zorder=3)
         end = {"markersize": size, "color": styles[name]["color"], "markeredgecolor": "white", "markeredgewidth": 0.5}
         ax.plot(*path[-1], "o", **end, zorder=4)
     ax.set(xlim=view.x, ylim=view.y)
     if view.is_equal:
         ax.set_aspect("equal", adjustable="box")
     _mark_start(ax, race.start, list(paths.values()), view)
+    best = min(runners, key=_lowest)
+    ends = paths[best.name][int(np.nanargmin(_objective(best)))]
+    told = f"lowest f found: {_lowest(best):.3g}"
+    ax.plot(*ends, "*", markersize=15, color=INK, markeredgecolor="white", zorder=7, label=told)
+    write_legend(ax, loc="upper center")
     names = race.variables or ("x1", "x2")
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1], rotation=0, labelpad=12)
+
+
+def _draw_descents(ax: Axes, race: Any, runners: list[Any], styles: dict[str, dict[str, Any]]) -> None:
+    """Draw a function of one variable, and the points that each method visited on it."""
+    paths = {runner.name: np.ravel(_path(runner)) for runner in runners}
+    began = max(_objective(runners[0])[0], _lowest(runners[0]))
+    calm = [path for runner, path in zip(runners, paths.values(), strict=True) if _objective(runner)[-1] <= began]
+    seen = np.concatenate([race.start, *(calm or paths.values())])
+    room = 0.35 * float(np.ptp(seen)) or 1.0
+    grid = np.linspace(float(seen.min()) - room, float(seen.max()) + room, 400)
+    with np.errstate(all="ignore"):
+        heights = np.array([race.problem.objective(np.array([x])) for x in grid])
+    ax.plot(grid, heights, color=INK, linewidth=WIDTH, zorder=1, label="f")
+    for runner, (name, path) in zip(runners, paths.items(), strict=True):
+        ax.plot(path, _objective(runner), marker="o", markersize=7, alpha=0.8, **styles[name], label=name, zorder=3)
+    ax.plot(race.start[0], race.problem.objective(race.start), "o", markersize=11, color="white", mec=INK, zorder=2)
+    known = heights[np.isfinite(heights)]
+    margin = 0.08 * float(np.ptp(known)) or 1.0
+    ax.set(xlim=(grid[0], grid[-1]), ylim=(float(known.min()) - margin, float(known.max()) + margin))
+    ax.set(xlabel=(race.variables or ("x",))[0], ylabel="f")
+    write_legend(ax)
 
 
 def _end_sizes(ends: np.ndarray, view: View) -> list[float]:
@@ -112,6 +142,7 @@ def _mark_start(ax: Axes, start: np.ndarray, paths: list[np.ndarray], view: View
         ha=side,
         va="center",
         color=INK,
+        fontsize=TEXT_SIZE,
         path_effects=[withStroke(linewidth=3, foreground="white")],
         zorder=6,
     )
@@ -181,6 +212,7 @@ def _name_ends(ax: Axes, runners: list[Any], styles: dict[str, dict[str, Any]], 
             textcoords="axes fraction",
             va="center",
             color=ink,
+            fontsize=TEXT_SIZE,
             arrowprops={"arrowstyle": "-", "color": ink, "linewidth": 0.5, "alpha": 0.7, "shrinkA": 0, "shrinkB": 3},
             annotation_clip=False,
             zorder=2,

@@ -1,11 +1,12 @@
-"""How all plots look: colors that color-blind readers can tell apart, thin spines, nothing that is not data."""
+"""How all plots look: colors that color-blind readers can tell apart, thin spines, text that the last row can read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -13,23 +14,53 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 INK = "#333333"
 QUIET = "#9a9a9a"
 """For what should be seen second: reference lines, unlabeled curves."""
-LINE_WIDTH = 1.8
+MORE_COLORS = (*PALETTE, "#000000", "#f0e442", "#882255", "#999933")
+"""For up to ten classes: then black, yellow and two of Tol's colors join."""
+LINE_WIDTH = 2.2
+LABEL_SIZE, TEXT_SIZE, SMALL_SIZE = 13.0, 11.0, 9.5
+"""Points: names of axes; ticks, legends and names in the picture; notes. A new figure is 16 cm wide."""
 
 
-def tidy_axes(ax: Axes | None) -> Axes:
-    """Return the axes, or new ones, in the house style. Settings of matplotlib itself are left alone."""
+def tidy_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
+    """Return the axes, or new ones of a size in inches, in the house style. Matplotlib's own settings stay."""
     if ax is None:
         import matplotlib.pyplot as plt
 
-        _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+        _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_linewidth(0.6)
         ax.spines[side].set_color(QUIET)
-    ax.tick_params(width=0.6, color=QUIET, labelcolor=INK)
-    ax.xaxis.label.set_color(INK)
-    ax.yaxis.label.set_color(INK)
+    ax.tick_params(width=0.6, color=QUIET, labelcolor=INK, labelsize=TEXT_SIZE)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_color(INK)
+        label.set_fontsize(LABEL_SIZE)
     return ax
+
+
+def panels(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """Return a new figure of several axes in the house style, row by row; ``size`` is that of one, in inches."""
+    import matplotlib.pyplot as plt
+
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(size[0] * columns, size[1] * rows), layout="constrained", squeeze=False
+    )
+    return figure, [tidy_axes(ax) for ax in grid.ravel()]
+
+
+def write_legend(ax: Axes, **options: Any) -> None:
+    """Write the legend of labeled lines and dots, without a frame."""
+    ax.legend(**{"frameon": False, "labelcolor": INK, "fontsize": TEXT_SIZE, **options})
+
+
+def legend_beside(ax: Axes, **options: Any) -> None:
+    """Write the legend to the right of the axes, where it hides no row."""
+    write_legend(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.4, **options)
+
+
+def class_color(index: int, count: int) -> str:
+    """Return the color of the class with this number, of so many."""
+    return color(index) if count <= len(PALETTE) else MORE_COLORS[index % len(MORE_COLORS)]
 
 
 def color(index: int) -> str:
@@ -68,7 +99,7 @@ def _top(block: list[int], heights: list[float], spacing: float) -> float:
     return _bottom(block, heights, spacing) + spacing * (len(block) - 1)
 
 
-SPACING = 0.055
+SPACING = 0.065
 """Distance between neighboring names, as a fraction of the height of the axes."""
 
 
@@ -84,6 +115,7 @@ def label_line_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
             textcoords="axes fraction",
             va="center",
             color=ink,
+            fontsize=TEXT_SIZE,
             arrowprops={"arrowstyle": "-", "color": ink, "linewidth": LINE_WIDTH / 3, "shrinkA": 0, "shrinkB": 0},
             annotation_clip=False,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.plots.drawing.style import LINE_WIDTH, PALETTE, QUIET, color, label_line_ends, tidy_axes
+from pellucid.plots.drawing.style import LINE_WIDTH, PALETTE, QUIET, color, label_line_ends, tidy_axes, write_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,5 +133,5 @@ def plot_error_curve(curve: Any, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel(curve.name)
     ax.set_ylabel("error")
-    ax.legend(frameon=False)
+    write_legend(ax)
     return ax

@@ -39,7 +39,9 @@ def prove_gaussian_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Cer
     size = variance + epsilon + (rounded_means(mean, variance) + lost) / bound
     kept = fitted.scatter_ / np.maximum(counts, TINY)[:, None]  # what a later part would go on from
     off = float(np.abs(fitted.class_count_ - counts).max()) / total
-    stated = counts / total if parameters.priors is None else np.asarray(parameters.priors, dtype=np.float64)
+    stated = (counts + parameters.prior_alpha) / (total + parameters.prior_alpha * len(counts))
+    if parameters.priors is not None:
+        stated = np.asarray(parameters.priors, dtype=np.float64)
     prior = float(np.abs(fitted.class_prior_ - stated).max())
     means = relative_distance(fitted.theta_, mean, np.abs(mean) + np.sqrt(variance))
     spreads = max(relative_distance(fitted.var_, variance + epsilon, size), relative_distance(kept, variance, size))

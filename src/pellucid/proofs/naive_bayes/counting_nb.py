@@ -68,7 +68,10 @@ def prove_categorical_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> 
 def _certificate(fitted: Seen, parameters: Seen, data: TrainingData, counts: float, conditionals: float) -> Certificate:
     """Return the certificate of measured relative errors, those of the class counts and the prior among them."""
     totals, bound = _class_totals(data), sum_error(_stored_numbers(data.X))
-    prior = totals / totals.sum() if parameters.fit_prior else np.ones(len(totals)) / len(totals)
+    pseudo, n_classes = parameters.prior_alpha, len(totals)
+    prior = (totals + pseudo) / (totals.sum() + pseudo * n_classes)
+    if not parameters.fit_prior:
+        prior = np.ones(n_classes) / n_classes
     if parameters.class_prior is not None:
         prior = np.asarray(parameters.class_prior, dtype=np.float64)
     off = float(np.abs(fitted.class_count_ - totals).max()) / float(totals.sum())

@@ -28,6 +28,7 @@ from pellucid.optimize.constrained.exact_machine_workings import (
     slack_price,
     width_step,
 )
+from pellucid.show.decisions import kernel_step, read_new, vote_step
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
@@ -85,7 +86,7 @@ class PairOfClasses:
     direct: KernelMachine
 
 
-def svc_workings(estimator: SVC, X: Data, y: Data) -> Document:
+def svc_workings(estimator: SVC, X: Data, y: Data, new: Data = None) -> Document:
     """Show how the machine, of more than two classes the machines, are found."""
     require(estimator, "class_weight", None)
     features, names, rounded = exact_features(X, max_rows=MOST_POINTS)
@@ -107,8 +108,13 @@ def svc_workings(estimator: SVC, X: Data, y: Data) -> Document:
         steps += parts
     if len(found) > 1:
         steps.append(_vote_step(found, features, labels, classes))
+    answer = _answer(found)
+    if new is not None:
+        decided = [_new_steps(i, row, found, classes) for i, row in enumerate(read_new(new, features.cols))]
+        steps += [made for own, _ in decided for made in own]
+        answer["predicted"] = [label for _, label in decided]
     title = "A support vector machine by pairs" if len(found) == 1 else "Support vector machines of pairs of classes"
-    return Document(title, _opening(data, labels, classes, terms), tuple(steps), _answer(found))
+    return Document(title, _opening(data, labels, classes, terms), tuple(steps), answer)
 
 
 def exact_price(estimator: SVC) -> Rational | None:
@@ -279,6 +285,24 @@ def _vote_step(found: list[PairOfClasses], X: Matrix, labels: list[Label], class
         rows.append([math(i + 1), str(label), *scores, str(winner), "" if winner == label else "wrong"])
     head = [math("i"), "class", *(f"{one.positive} or {one.negative}" for one in found), "votes", ""]
     return step("Vote", sentence("Each machine has a vote. Of equal votes the first class wins."), table(head, rows))
+
+
+def _new_steps(
+    i: int, row: list[Rational], found: list[PairOfClasses], classes: list[Label]
+) -> tuple[list[Step], Label]:
+    """Return a step for each machine that a new row is put to, of several one more for the vote, and the class."""
+    steps, votes = [], []
+    for one in found:
+        products = one.kernel.products(Matrix([row]), one.machine.data.X)
+        sides = (one.negative, one.positive)
+        made, decided = kernel_step(i, row, products, one.machine.signed, one.machine.b, sides)
+        who = f"{one.positive} or {one.negative}"
+        steps.append(made if len(found) == 1 else replace(made, heading=f"{made.heading}: {who}"))
+        votes.append((who, decided, Rational(1)))
+    if len(found) == 1:
+        return steps, votes[0][1]
+    vote, winner = vote_step(i, votes, classes, ["machine", "says", "votes"])
+    return [*steps, replace(vote, heading=f"{vote.heading}: the vote")], winner
 
 
 def _score(one: PairOfClasses, row: Matrix) -> Rational:

@@ -13,6 +13,7 @@ from pellucid.core.types import Data
 from pellucid.kernels.kernel_workings import ExactKernel, exact_kernel
 from pellucid.optimize.constrained.active_set_workings import BoxedDual, Multipliers, solve_dual
 from pellucid.optimize.constrained.exact_machine_workings import HALF, SQUARED_NORM
+from pellucid.show.decisions import kernel_step, read_new
 from pellucid.show.document import (
     Block,
     Document,
@@ -40,13 +41,22 @@ CURVE = 61
 """Points of the drawn line."""
 
 
-def svr_workings(estimator: LinearSVR | SVR, X: Data, y: Data) -> Document:
-    """Show the line with its tube."""
+def svr_workings(estimator: LinearSVR | SVR, X: Data, y: Data, new: Data = None) -> Document:
+    """Show the line with its tube, and what it says of new rows."""
     data = exact_data(X, y, max_rows=MOST_POINTS)
     tube = solve_tube(
         data, exact_kernel(estimator, data.X), exact_price(estimator), exact_parameter(estimator, "epsilon")
     )
-    return Document("Support vector regression", _opening(tube), _steps(tube), _answer(tube))
+    answer = _answer(tube)
+    asked = [] if new is None else read_new(new, data.n_features)
+    decided = [
+        kernel_step(i, row, tube.kernel.products(Matrix([row]), data.X), tube.beta, tube.b)
+        for i, row in enumerate(asked)
+    ]
+    if decided:
+        answer["predicted"] = [value for _, value in decided]
+    steps = (*_steps(tube), *(made for made, _ in decided))
+    return Document("Support vector regression", _opening(tube), steps, answer)
 
 
 def linear_svr_workings(estimator: LinearSVR | SVR, X: Data, y: Data) -> Document:

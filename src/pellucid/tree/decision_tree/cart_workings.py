@@ -11,11 +11,13 @@ from sympy import Matrix, Rational
 
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.show.decisions import path_step, read_new
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import (
     ExactData,
     exact_data,
     exact_features,
+    exact_parameter,
     numbered_table,
     read_labels,
     rounding_remark,
@@ -112,7 +114,9 @@ class CartProblem:
         return name_columns(self.data.names, self.data.n_features)[0][j]
 
 
-def classifier_workings(estimator: DecisionTreeClassifier | PrunedTreeClassifier, X: Data, y: Data) -> Document:
+def classifier_workings(
+    estimator: DecisionTreeClassifier | PrunedTreeClassifier, X: Data, y: Data, new: Data = None
+) -> Document:
     """Show how a classification tree is grown from a few rows, every row counted once."""
     _refuse_options(estimator, tuple(IMPURITIES))
     features, names, was_rounded = exact_features(X, max_rows=MAX_ROWS)
@@ -137,10 +141,12 @@ def classifier_workings(estimator: DecisionTreeClassifier | PrunedTreeClassifier
         _data_table(problem, [str(label) for label in labels], "class"),
         *problem.notes(),
     ]
-    return _document("A classification tree by CART", problem, opening, says)
+    return _document("A classification tree by CART", problem, opening, says, estimator, new)
 
 
-def regressor_workings(estimator: DecisionTreeRegressor | PrunedTreeRegressor, X: Data, y: Data) -> Document:
+def regressor_workings(
+    estimator: DecisionTreeRegressor | PrunedTreeRegressor, X: Data, y: Data, new: Data = None
+) -> Document:
     """Show how a regression tree is grown from a few rows, every row counted once."""
     _refuse_options(estimator, ("squared_error", "friedman_mse"))
     data = exact_data(X, y, max_rows=MAX_ROWS)
@@ -158,7 +164,7 @@ def regressor_workings(estimator: DecisionTreeRegressor | PrunedTreeRegressor, X
         return f"{len(rows)}, mean {short}"
 
     problem = CartProblem(data, variance, tell, "mean squared error", _limits(estimator))
-    says = {rows: _fraction(mean(rows)) for rows in _leaf_rows(problem)}
+    says = {rows: mean(rows) for rows in _leaf_rows(problem)}
     opening = [
         sentence(
             "A leaf predicts the mean of its rows. Every threshold half way between two neighboring values of a column "
@@ -168,7 +174,7 @@ def regressor_workings(estimator: DecisionTreeRegressor | PrunedTreeRegressor, X
         _data_table(problem, [typed(value) for value in data.y], math("y")),
         *problem.notes(),
     ]
-    return _document("A regression tree by CART", problem, opening, says)
+    return _document("A regression tree by CART", problem, opening, says, estimator, new)
 
 
 def _definition(criterion: str) -> list[Block]:
@@ -245,13 +251,22 @@ def _leaf_rows(problem: CartProblem) -> list[tuple[int, ...]]:
     return [node.rows for node in grow(problem).all_nodes()]
 
 
-def _document(title: str, problem: CartProblem, opening: list[Block], says: dict[tuple[int, ...], Any]) -> Document:
+def _document(
+    title: str,
+    problem: CartProblem,
+    opening: list[Block],
+    says: dict[tuple[int, ...], Any],
+    estimator: Any,
+    new: Data,
+) -> Document:
     root = grow(problem)
     nodes = root.all_nodes()
     inner = [node for node in nodes if node.split is not None]
     n = problem.data.n_samples
     share = {node.number: _times(node.impurity, Rational(len(node.rows), n)) for node in nodes}
-    pruning, prices = pruning_steps(root, share)
+    price = exact_parameter(estimator, "ccp_alpha")
+    pruning, prices, cut = pruning_steps(root, share, price)
+    stops = cut | _cut_already(estimator, root)
     answer: dict[str, Any] = {
         "features": [node.split.column if node.split else -2 for node in nodes],
         "thresholds": [node.split.threshold if node.split else Rational(-2) for node in nodes],
@@ -260,8 +275,50 @@ def _document(title: str, problem: CartProblem, opening: list[Block], says: dict
     }
     if inner and isinstance(root.impurity, Rational) and not any(_tied(node, problem) for node in inner):
         answer["feature_importances_"] = _importances(inner, share, problem.data.n_features)
-    steps = [_node_step(node, problem) for node in inner]
-    return Document(title, tuple(opening), (*steps, _tree_step(nodes, problem, says), *pruning), answer)
+    steps = [*(_node_step(node, problem) for node in inner), _tree_step(nodes, problem, says), *pruning]
+    if stops:
+        answer.pop("feature_importances_", None)  # of the whole tree; the program's are of what is left
+    for i, row in enumerate([] if new is None else read_new(new, problem.data.n_features)):
+        leaf, way = _walk(root, row, problem, stops)
+        said = says[leaf.rows]
+        kind = "Predict" if problem.short_name == "error" else "Decide about"
+        steps.append(path_step(i, way, _told_value(said), kind))
+        answer.setdefault("predicted", []).append(said)
+    return Document(title, tuple(opening), tuple(steps), answer)
+
+
+def _told_value(said: Any) -> str:
+    return _fraction(said) if isinstance(said, Rational) else str(said)
+
+
+def _walk(
+    node: CartNode, row: Sequence[Rational], problem: CartProblem, stops: set[int]
+) -> tuple[CartNode, list[tuple[str, str, str]]]:
+    """Return the leaf of a row and the way to it: each question, the value of the row, the answer."""
+    way = []
+    while node.split is not None and node.number not in stops:
+        name, cut = problem.column(node.split.column), node.split.threshold
+        is_left = bool(row[node.split.column] <= cut)
+        way.append((f"{name} ≤ {_fraction(cut)}", _fraction(row[node.split.column]), "yes" if is_left else "no"))
+        node = node.children[0 if is_left else 1]
+    return node, way
+
+
+def _cut_already(estimator: Any, root: CartNode) -> set[int]:
+    """Return the nodes that are leaves of a tree whose branches were cut after it had been grown."""
+    if not hasattr(estimator, "grown_"):
+        return set()
+    arrays, found = estimator.tree_, set()
+
+    def compare(node: CartNode, number: int) -> None:
+        if arrays.children_left[number] < 0:
+            found.add(node.number)
+        else:
+            compare(node.children[0], int(arrays.children_left[number]))
+            compare(node.children[1], int(arrays.children_right[number]))
+
+    compare(root, 0)
+    return found
 
 
 def _tied(node: CartNode, problem: CartProblem) -> int:
@@ -326,7 +383,11 @@ def _threshold_table(own: list[CutCandidate], problem: CartProblem, j: int, told
 
 def _tree_step(nodes: list[CartNode], problem: CartProblem, says: dict[tuple[int, ...], Any]) -> Step:
     lines = [
-        [" and ".join(node.way) or "always", f"{says[node.rows]}", f"node {node.number}: {problem.tell(node.rows)}"]
+        [
+            " and ".join(node.way) or "always",
+            _told_value(says[node.rows]),
+            f"node {node.number}: {problem.tell(node.rows)}",
+        ]
         for node in nodes
         if node.split is None
     ]

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+NO_ROWS = "no row of the training data is of this kind, the node above decides"
+
+
 @dataclass(frozen=True)
 class Rule:
     """One leaf: the conditions that lead to it, what it predicts, and the training rows behind it."""
@@ -38,7 +41,8 @@ class Rule:
     def __str__(self) -> str:
         condition = " and ".join(map(str, self.conditions)) or "always"
         sure = "" if self.share is None else f"{self.share:.1%} of "
-        return f"{'if ' if self.conditions else ''}{condition}: {_told(self.prediction)} ({sure}{_rows(self.weight)})"
+        behind = f"{sure}{_rows(self.weight)}" if self.weight else NO_ROWS
+        return f"{'if ' if self.conditions else ''}{condition}: {_told(self.prediction)} ({behind})"
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,8 @@ class PathExplanation:
         pairs = zip(rule.conditions, self.values, strict=True)
         reasons = [_reason(condition, value) for condition, value in pairs] + [self.unknown] * bool(self.unknown)
         because = f", because {' and '.join(reasons)}" if reasons else ", whatever the row"
+        if not rule.weight:
+            return f"{prediction}{because}: {NO_ROWS}."
         if rule.share is None:
             return (
                 f"{prediction}{because}: the mean of the {_rows(rule.weight)} of this kind; of all it is "

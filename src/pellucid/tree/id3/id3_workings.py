@@ -15,6 +15,7 @@ from sympy import Rational
 from pellucid.core.checks import column_values
 from pellucid.core.types import Data
 from pellucid.probability.exact_logarithms import Bits
+from pellucid.show.decisions import MOST_NEW, path_step
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import Label, exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
@@ -110,20 +111,58 @@ class _AskedNode:
     split: _AskedSplit | None = None
 
 
-def id3_workings(estimator: ID3Classifier, X: Data, y: Data) -> Document:
+def id3_workings(estimator: ID3Classifier, X: Data, y: Data, new: Data = None) -> Document:
     """Show how a tree is grown from a small table, every row counted once."""
     columns, was_rounded = _read_columns(estimator, X)
     labels = read_labels(y, len(columns[0].values))
     classes = sorted_classes(labels)
     nodes, steps = _grow(estimator, columns, labels, classes)
-    answer = {
+    steps.append(_tree_step(nodes, classes))
+    answer: dict[str, Any] = {
         "features": [node.split.column if node.split else -2 for node in nodes],
         "values": [list(node.counts) for node in nodes],
         "gains": [node.split.gain.expression for node in nodes if node.split],
     }
+    for i, row in enumerate([] if new is None else _read_new(new, columns)):
+        way, said = _walk(nodes, row, columns, classes)
+        steps.append(path_step(i, way, said))
+        answer.setdefault("predicted", []).append(said)
     notes = name_columns([str(name) for name in getattr(X, "columns", ())], len(columns))[1]
     opening = (*_opening(estimator.criterion, columns, labels, rounded_data=was_rounded), *notes)
-    return Document("A decision tree by ID3", opening, (*steps, _tree_step(nodes, classes)), answer)
+    return Document("A decision tree by ID3", opening, tuple(steps), answer)
+
+
+def _read_new(new: Data, columns: list[_AskedColumn]) -> list[list[Any]]:
+    """Return new rows as texts and fractions, or refuse them."""
+    cells = np.asarray(new, dtype=object)
+    if cells.ndim != 2 or cells.shape[1] != len(columns) or not 1 <= len(cells) <= MOST_NEW:
+        raise ValueError(f"new must have 1 to {MOST_NEW} rows of {len(columns)} columns, got shape {cells.shape}.")
+    is_text = [isinstance(column.values[0], str) for column in columns]
+    return [
+        [str(cell) if text else exact_number(cell, "new")[0] for cell, text in zip(row, is_text, strict=True)]
+        for row in cells
+    ]
+
+
+def _walk(
+    nodes: list[_AskedNode], row: list[Any], columns: list[_AskedColumn], classes: list[Label]
+) -> tuple[list[tuple[str, str, str]], Any]:
+    """Return the way of a row down the tree, question by question, and what is said at its end."""
+    by_path = {node.path: node for node in nodes}
+    node, way = nodes[0], list[tuple[str, str, str]]()
+    while node.split is not None:
+        value, cut = row[node.split.column], node.split.threshold
+        if cut is not None:
+            place = 0 if value <= cut else 1
+            way.append((f"{node.split.name} ≤ {_told(cut)}", _told(value), "no" if place else "yes"))
+        elif value not in (known := columns[node.split.column].categories):
+            way.append((f"{node.split.name}?", _told(value), "never seen: the majority here decides"))
+            break
+        else:
+            place = known.index(value)
+            way.append((f"{node.split.name}?", _told(value), node.split.answers[place][0]))
+        node = by_path[(*node.path, node.split.answers[place][0])]
+    return way, majority(node.counts, classes)
 
 
 def _read_columns(estimator: ID3Classifier, X: Data) -> tuple[list[_AskedColumn], bool]:

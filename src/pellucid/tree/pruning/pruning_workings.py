@@ -183,24 +183,46 @@ class Link:
         return fall.times(factor) if isinstance(fall, Bits) else fall * factor
 
 
-def pruning_steps(root: Any, share: dict[int, Any]) -> tuple[list[Step], list[Any]]:
-    """Return a step for each cut of the weakest link, and the prices, from 0 on.
+def pruning_steps(root: Any, share: dict[int, Any], price: Rational) -> tuple[list[Step], list[Any], set[int]]:
+    """Return a step for each cut of the weakest link, the prices, from 0 on, and the nodes cut up to one price.
 
     ``share`` holds the impurity of each node times its share of all rows.
     """
     cut: set[int] = set()
+    chosen: set[int] = set()
     steps, prices = list[Step](), [Rational(0)]
     links = _links(root, share, cut)
     if not links:
-        return [], prices
+        return [], prices, chosen
     while links:
         least = min(float(link.strength) for link in links)
         weakest = next(link for link in links if float(link.strength) <= least + TIED)
         prices.append(weakest.strength.expression if isinstance(weakest.strength, Bits) else weakest.strength)
         steps.append(_round(len(steps) + 1, links, weakest, least))
         cut.add(weakest.node.number)
+        if price and least <= float(price) + TIED:
+            chosen = set(cut)
         links = _links(root, share, cut)
-    return steps, prices
+    if price:
+        steps.append(_choice_step(root, share, chosen, price))
+    return steps, prices, chosen
+
+
+def _choice_step(root: Any, share: dict[int, Any], chosen: set[int], price: Rational) -> Step:
+    """Return which of the trees a price picks: the one whose cuts were all worth it."""
+    n_leaves = max((link.n_leaves for link in _links(root, share, chosen)), default=1)
+    which = ", ".join(map(str, sorted(chosen)))
+    words = (
+        f"No link is as weak as that: the whole tree is kept, with {n_leaves} leaves."
+        if not chosen
+        else f"All links up to that price go, those of node{'' if len(chosen) == 1 else 's'} {which}: "
+        f"{n_leaves} {'leaf is' if n_leaves == 1 else 'leaves are'} left."
+    )
+    return step(
+        "The tree that ccp_alpha picks",
+        sentence("The price of a leaf is set to ", math("α =", typed(price)), ". ", words),
+        result(Words("leaves"), "=", n_leaves),
+    )
 
 
 def _links(root: Any, share: dict[int, Any], cut: set[int]) -> list[Link]:

@@ -81,14 +81,17 @@ def measured(model: Detector, scenes: Array, truth: list[Annotations]) -> dict[s
 
 
 def accuracy_and_overlap(found: Sequence[Any], truth: Sequence[Annotations]) -> dict[str, float]:
-    """Return the share of objects with the right class, and the mean overlap, objects paired from left to right."""
+    """Return the share of objects with the right class, and the mean overlap; objects are paired to overlap most."""
+    from scipy.optimize import linear_sum_assignment
+
     from pellucid.vision.detection.boxes.box_geometry import box_iou
 
     right, overlaps = [], []
     for one, seen in zip(found, truth, strict=True):
-        ours, theirs = np.argsort(one.boxes[:, 0], kind="stable"), np.argsort(seen.boxes[:, 0], kind="stable")
+        overlap = box_iou(one.boxes, seen.boxes)
+        ours, theirs = linear_sum_assignment(overlap, maximize=True)
         right.append(one.labels[ours] == seen.labels[theirs])
-        overlaps.append(np.diag(box_iou(one.boxes[ours], seen.boxes[theirs])))
+        overlaps.append(overlap[ours, theirs])
     return {"accuracy": float(np.mean(right)), "mean overlap": float(np.mean(overlaps))}
 
 

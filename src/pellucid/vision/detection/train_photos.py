@@ -33,6 +33,8 @@ SIZES = (20, 40, 80, 160, 320)
 PRETRAINED = FeaturePyramid(EfficientNetBody("frozen"), maps=96)
 SCRATCH = FeaturePyramid(SmallBody((32, 64, 128, 192), normalization="group"), maps=96)
 SIDES: dict[str, Any] = {"anchor_sizes": SIZES, "width": 256, "regions": 256, "short_side": 320, "long_side": 512}
+FINE: dict[str, Any] = SIDES | {"anchor_sizes": (12, 24, 56, 128, 288), "short_side": 448, "long_side": 672}
+"""For COCO, where two objects of five are smaller than 32 x 32 pixels."""
 
 NETWORKS: dict[str, DetectorArchitecture] = {
     "pretrained": MaskRCNN(PRETRAINED, **SIDES, mask_width=96),
@@ -79,10 +81,10 @@ def detector_for(arguments: argparse.Namespace) -> Detector:
     by_heart = arguments.data == "coco128"
     network = NETWORKS[arguments.network]
     if by_heart:
-        network = FasterRCNN(network.backbone, **SIDES)  # type: ignore[attr-defined]  # both have one
+        network = FasterRCNN(network.backbone, **FINE)  # type: ignore[attr-defined]  # both have one
     return Detector(
         network,
-        batch_size=8,
+        batch_size=4 if by_heart else 8,
         learning_rate=1e-3 if by_heart or arguments.network == "scratch" else 6e-4,
         weight_decay=0.0 if by_heart else 0.05,
         augmentation=() if by_heart else (SceneFlip(), SceneScale(0.7, 1.5), ColorShift()),

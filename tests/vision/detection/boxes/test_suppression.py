@@ -112,9 +112,9 @@ def test_the_way_of_graphics_cards_keeps_the_same_boxes(pairs, monkeypatch):
     rng = np.random.default_rng(4)
     for threshold in (0.0, 0.3, 0.7):
         boxes, scores = clustered(rng, 80)
-        scores, groups = np.round(scores, 1), rng.integers(2, size=80)
+        scores, lonely = np.round(scores, 1), np.arange(80) * (np.arange(80) > 60)  # one large group, many of one box
         tensors = torch.from_numpy(boxes), torch.from_numpy(scores)
-        for group in (None, groups):
+        for group in (None, rng.integers(2, size=80), 3 * rng.integers(7, size=80), lonely, np.zeros(80, int)):
             kept, by = suppression._suppress_on_card(
                 *tensors, threshold, None if group is None else torch.tensor(group)
             )

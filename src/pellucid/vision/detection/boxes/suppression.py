@@ -18,7 +18,7 @@ from pellucid.vision.detection.boxes.suppression_kernels import (
     suppress_in_order,
 )
 
-MOST_PAIRS = 1 << 24
+MOST_PAIRS = 1 << 26
 """Overlaps that are looked at at once on a graphics card."""
 
 
@@ -106,7 +106,7 @@ def _suppress_arrays(boxes: Array, scores: Array, threshold: float, groups: Arra
 
 
 def _suppress_on_card(boxes: Any, scores: Any, threshold: float, groups: Any) -> tuple[Any, Any]:
-    """Return what the loop over boxes finds, by blocks of boxes in their order.
+    """Return what the loop over boxes finds, all groups at once, by blocks of boxes in their order.
 
     Inside of a block "kept unless a kept one before suppresses it" is repeated until nothing changes: after k rounds
     the first k answers are right, and mostly all after a few. Then the block's kept boxes suppress all that follow.
@@ -119,41 +119,64 @@ def _suppress_on_card(boxes: Any, scores: Any, threshold: float, groups: Any) ->
     if not bool((boxes[:, 2:] >= boxes[:, :2]).all()):
         _refuse(INVERTED)
     order = torch.sort(scores, descending=True, stable=True).indices
-    n = len(order)
-    boxes, areas = boxes[order], ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]))[order]
-    groups = None if groups is None else groups[order]
-    by = torch.full((n,), -1, dtype=torch.int64, device=boxes.device)
-    size = max(1, min(n, MOST_PAIRS // max(n, 1)))
-    for start in range(0, n, size):
-        stop = min(start + size, n)
-        rows = torch.arange(start, stop, device=boxes.device)
-        is_over = _exceeds(boxes, areas, groups, slice(start, stop), slice(start, n), threshold)
-        inside = torch.triu(is_over[:, : stop - start], diagonal=1)
-        is_open = by[start:stop] < 0
+    table, groups = _groups_side_by_side(order, groups)
+    count, width = table.shape
+    is_box = table >= 0
+    boxes = boxes[table.clamp(min=0)]
+    areas = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+    by = torch.full_like(table, -1)
+    size = max(1, MOST_PAIRS // max(count * width, 1))
+    for start in range(0, width, size):
+        rows, rest = slice(start, min(start + size, width)), slice(start, width)
+        is_over = torch.triu(_exceeds(boxes, areas, groups, rows, rest, threshold), diagonal=1)
+        inside = is_over[:, :, : is_over.shape[1]]
+        is_open = (by[:, rows] < 0) & is_box[:, rows]
         is_kept = is_open
         while True:
-            again = is_open & ~(inside & is_kept[:, None]).any(dim=0)
+            again = is_open & ~(inside & is_kept[:, :, None]).any(dim=1)
             if torch.equal(again, is_kept):
                 break
             is_kept = again
-        is_over = torch.triu(is_over, diagonal=1) & is_kept[:, None]
-        is_hit = is_over.any(dim=0) & (by[start:] < 0)
-        by[start:] = torch.where(is_hit, rows[is_over.to(torch.uint8).argmax(dim=0)], by[start:])
-    suppressed_by = torch.empty_like(by)
-    suppressed_by[order] = torch.where(by < 0, by, order[by.clamp(min=0)])
-    return order[by < 0], suppressed_by
+        is_over &= is_kept[:, :, None]
+        is_hit = is_over.any(dim=1) & (by[:, rest] < 0)
+        by[:, rest] = torch.where(is_hit, start + is_over.to(torch.uint8).argmax(dim=1), by[:, rest])
+    suppressed_by = torch.empty_like(order)
+    suppressed_by[table[is_box]] = torch.where(by < 0, by, table.gather(1, by.clamp(min=0)))[is_box]
+    return order[suppressed_by[order] < 0], suppressed_by
+
+
+def _groups_side_by_side(order: Any, groups: Any) -> tuple[Any, Any]:
+    """Return the boxes of each group in a row of their own, filled up with -1, if that leaves fewer pairs to look at.
+
+    Otherwise all stand in one row, and the second answer says of which group each is.
+    """
+    import torch
+
+    if groups is None or not len(order):
+        return order[None], None
+    of_box = groups[order]
+    by_group = torch.sort(of_box, stable=True).indices
+    counts = torch.unique_consecutive(of_box[by_group], return_counts=True)[1]
+    widest = int(counts.max())
+    if len(counts) * widest**2 >= len(order) ** 2:
+        return order[None], of_box[None]
+    row = torch.arange(len(counts), device=order.device).repeat_interleave(counts)
+    column = torch.arange(len(order), device=order.device) - (counts.cumsum(0) - counts)[row]
+    table = order.new_full((len(counts), widest), -1)
+    table[row, column] = order[by_group]
+    return table, None
 
 
 def _exceeds(boxes: Any, areas: Any, groups: Any, rows: slice, columns: slice, threshold: float) -> Any:
     """Return which boxes of the rows overlap which of the columns by more than the threshold."""
     import torch
 
-    a, b = boxes[rows, None], boxes[None, columns]
+    a, b = boxes[:, rows, None], boxes[:, None, columns]
     width = (torch.minimum(a[..., 2], b[..., 2]) - torch.maximum(a[..., 0], b[..., 0])).clamp_(min=0)
     shared = width.mul_((torch.minimum(a[..., 3], b[..., 3]) - torch.maximum(a[..., 1], b[..., 1])).clamp_(min=0))
-    union = (areas[rows, None] + areas[None, columns]).sub_(shared)
+    union = (areas[:, rows, None] + areas[:, None, columns]).sub_(shared)
     is_over = shared.div_(union) > _rounded_down(threshold, shared.dtype)
-    return is_over if groups is None else is_over & (groups[rows, None] == groups[None, columns])
+    return is_over if groups is None else is_over & (groups[:, rows, None] == groups[:, None, columns])
 
 
 def _rounded_down(threshold: float, dtype: Any) -> float:

@@ -62,16 +62,15 @@ class RegionProposals(nn.Module):
             places.append(start + scores[:, start : start + count].topk(min(count, most), dim=1).indices)
             start += count
         level = torch.cat([torch.full_like(own[0], k) for k, own in enumerate(places)])
-        chosen = torch.cat(places, dim=1)
-        found = []
-        for image, size in enumerate(sizes):
-            own = chosen[image]
-            boxes = clip_boxes(CODING.decode(offsets[image, own].to(anchors.dtype), anchors[own]), *size)
-            is_wide = (boxes[:, 2:] - boxes[:, :2]).min(dim=1).values >= SMALLEST
-            boxes = boxes[is_wide]
-            kept = suppress(boxes, scores[image, own][is_wide], OVERLAP, level[is_wide]).kept[:most]
-            found.append(boxes[kept])
-        return found
+        chosen = torch.cat(places, dim=1)  # (B, n)
+        batch = torch.arange(len(chosen), device=chosen.device)[:, None]
+        decoded = CODING.decode(offsets[batch, chosen].to(anchors.dtype), anchors[chosen])
+        boxes = torch.cat([clip_boxes(own, *size) for own, size in zip(decoded, sizes, strict=True)])
+        is_wide = (boxes[:, 2:] - boxes[:, :2]).min(dim=1).values >= SMALLEST
+        image, group = batch.expand_as(chosen).reshape(-1)[is_wide], (batch * len(counts) + level).reshape(-1)[is_wide]
+        boxes = boxes[is_wide]
+        kept = suppress(boxes, scores[batch, chosen].reshape(-1)[is_wide], OVERLAP, group).kept  # of all images at once
+        return [boxes[kept[image[kept] == number]][:most] for number in range(len(sizes))]
 
     def losses(self, scores: Tensor, offsets: Tensor, anchors: Tensor, objects: Sequence[Objects]) -> dict[str, Tensor]:
         """Return the two losses of this stage: is there an object, and where."""

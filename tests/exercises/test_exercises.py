@@ -120,6 +120,16 @@ def test_answers_are_read_as_people_write_them(values, answer, is_right):
     assert result_of(*values).is_right(answer) is is_right
 
 
+def test_minus_a_direction_is_the_same_direction():
+    made = exercise("pca", level=2)
+    place, axis = next((i, one) for i, one in enumerate(made.answers, 1) if one.name == "v₁")
+    other = "; ".join(str(-value) for value in axis.values)
+    assert axis.is_right(other)
+    assert not axis.is_right("; ".join(str(abs(value) + 1) for value in axis.values))
+    assert made.mark({place: other})[place - 1]
+    assert not any(one.either_sign for one in made.answers if one.name == "C")
+
+
 def test_results_of_a_step_are_its_equations_in_their_order():
     work = step(
         "Try",

@@ -58,6 +58,8 @@ class AskedResult:
     shown: Math
     rows: tuple[Math, ...] = ()
     """Of a column of a table, what its rows are called."""
+    either_sign: bool = False
+    """Whether minus all of it is as right: a direction."""
 
     @property
     def name(self) -> str:
@@ -72,7 +74,10 @@ class AskedResult:
     def is_right(self, answer: str) -> bool:
         """Return whether an answer says the same, in fractions or to two decimals; its parts stand apart by ; or ,."""
         given = _parts(answer, len(self.values))
-        return len(given) == len(self.values) and all(map(_agrees, given, self.values))
+        if len(given) != len(self.values):
+            return False
+        signs = (1, -1) if self.either_sign else (1,)
+        return any(all(_agrees(one, value, sign) for one, value in zip(given, self.values, strict=True)) for sign in signs)
 
 
 def asked_in(number: int, work: Step, given: Sequence[str] = ()) -> list[AskedResult]:
@@ -224,11 +229,11 @@ def _parts(answer: str, n: int) -> list[str]:
     return [part for part in map(str.strip, parts) if part]
 
 
-def _agrees(given: str, value: Value) -> bool:
+def _agrees(given: str, value: Value, sign: int) -> bool:
     if isinstance(value, str):
         return _plain(given) == _plain(value)
     number = _read(given)
-    return number is not None and abs(number - float(value)) <= CLOSE * max(1.0, abs(float(value)))
+    return number is not None and abs(number - sign * float(value)) <= CLOSE * max(1.0, abs(float(value)))
 
 
 def _read(text: str) -> float | None:

@@ -191,7 +191,11 @@ def _asked(work: Document, recipe: Recipe) -> tuple[AskedResult, ...]:
     ]
     kept = list(dict.fromkeys(asked.step for asked in asked))
     last = kept[: recipe.most_steps]
-    return tuple(one for one in asked if one.step in last)
+    return tuple(
+        replace(one, either_sign=one.name.startswith(recipe.directions)) if recipe.directions else one
+        for one in asked
+        if one.step in last
+    )
 
 
 def _is_asked(one: Step, recipe: Recipe) -> bool:

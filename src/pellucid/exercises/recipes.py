@@ -67,6 +67,8 @@ class Recipe:
     """How many last columns of the tables of a step are asked for; the others are given, as nobody could know them."""
     given: tuple[str, ...] = ()
     """Names of what a step writes down but does not find out."""
+    directions: tuple[str, ...] = ()
+    """Letters of results that are directions: minus one is the same."""
     largest_denominator: int = 100
     rounded: bool = False
     """Whether its numbers are no fractions, so that decimals are asked for."""
@@ -369,8 +371,8 @@ RECIPES: dict[str, Recipe] = dict(
             told_by_headings={"Split ": "the rows that are split"},
             hides_headings=True,
         ),
-        _fit("PCA", "Find the principal axes of the rows.", _axes, skip=("Project",)),
-        _fit("SVD", "Find the singular values and the best approximation of rank 1.", _singular),
+        _fit("PCA", "Find the principal axes of the rows.", _axes, skip=("Project",), directions=("v",)),
+        _fit("SVD", "Find the singular values and the best approximation of rank 1.", _singular, directions=("u", "v")),
         _fit(
             "KernelPCA",
             "Find the first component by the products of the rows alone.",
@@ -516,13 +518,14 @@ RECIPES: dict[str, Recipe] = dict(
             {"alpha": 1, "l1_ratio": 0.5},
             skip=("Check", "How far", "Know", "Sweep on"),
         ),
-        _fit("ClassicalMDS", "Find a map from the distances.", _corners, {"n_components": 1}, skip=("The eigenvec",)),
+        _fit("ClassicalMDS", "Find a map from the distances.", _corners, {"n_components": 1}, directions=("z",), skip=("The eigenvec",)),
         _fit("SammonMapping", "Do one step of Sammon's mapping.", _points((3, 3, 4)), rounded=True),
         _fit(
             "Isomap",
             "Find the map along the neighbors.",
             _on_a_line,
             {"n_neighbors": 2, "n_components": 1},
+            directions=("z",),
             hides_headings=True,
             skip=("The eigenvec",),
         ),

@@ -581,4 +581,4 @@ def test_new_rows_of_words_and_numbers_keep_their_kinds(tmp_path, capsys):
     trips.to_csv(tmp_path / "trips.csv", index=False)
     words = ("show-work", tmp_path / "trips.csv", "--target", "go", "--method", "mixed-nb", "--new", "sun,16.5")
     assert call(*words) == 0, capsys.readouterr().err
-    assert "Of the new rows it says" in capsys.readouterr().out
+    assert "Of the new row it says: n." in capsys.readouterr().out

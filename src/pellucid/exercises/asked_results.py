@@ -76,8 +76,10 @@ class AskedResult:
         given = _parts(answer, len(self.values))
         if len(given) != len(self.values):
             return False
-        signs = (1, -1) if self.either_sign else (1,)
-        return any(all(_agrees(one, value, sign) for one, value in zip(given, self.values, strict=True)) for sign in signs)
+        pairs = list(zip(given, self.values, strict=True))
+        return any(
+            all(_agrees(one, value, sign) for one, value in pairs) for sign in ((1, -1) if self.either_sign else (1,))
+        )
 
 
 def asked_in(number: int, work: Step, given: Sequence[str] = ()) -> list[AskedResult]:

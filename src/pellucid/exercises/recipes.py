@@ -518,7 +518,14 @@ RECIPES: dict[str, Recipe] = dict(
             {"alpha": 1, "l1_ratio": 0.5},
             skip=("Check", "How far", "Know", "Sweep on"),
         ),
-        _fit("ClassicalMDS", "Find a map from the distances.", _corners, {"n_components": 1}, directions=("z",), skip=("The eigenvec",)),
+        _fit(
+            "ClassicalMDS",
+            "Find a map from the distances.",
+            _corners,
+            {"n_components": 1},
+            directions=("z",),
+            skip=("The eigenvec",),
+        ),
         _fit("SammonMapping", "Do one step of Sammon's mapping.", _points((3, 3, 4)), rounded=True),
         _fit(
             "Isomap",

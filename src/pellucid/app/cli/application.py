@@ -30,10 +30,12 @@ from pellucid.app.cli.errors import (
     NothingProvedError,
     refuse_missing,
 )
+from pellucid.app.cli.exercise import exercise
 from pellucid.app.cli.explain import explain
 from pellucid.app.cli.fit import fit
 from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
+from pellucid.app.cli.mark import mark
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
 from pellucid.app.cli.restore import restore
@@ -92,6 +94,8 @@ for command in (
     serve,
     verify,
     show_work,
+    exercise,
+    mark,
     again,
     catalogue,
     warm_up,

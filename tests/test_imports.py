@@ -57,7 +57,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
     "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"}
     | {"tree", "neural_network"},
-    "app.tables": BASE,
+    "app.tables": BASE | {"data"},
     "app.table_model": BASE | {"core.files", "app.tables"},
     "app.bake_off": FAMILY
     | TABLES

@@ -29,6 +29,12 @@ def test_every_file_has_a_loader_and_the_folder_is_small():
     assert sum(table.stat().st_size for table in tables) < 1_000_000
 
 
+def test_every_table_has_a_name_for_the_command():
+    assert {f"load_{name}": load for name, load in data.bundled_tables.BUNDLED.items()} == {
+        load.__name__: load for load in LOADERS
+    }
+
+
 def test_the_toy_table_is_small_whole_numbers():
     cars = data.load_cars_by_hand()
     assert len(cars) <= 8

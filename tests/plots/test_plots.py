@@ -164,6 +164,16 @@ def test_refuses_several_features_or_targets():
         plot_residuals(LinearRegression().fit(X, two), X, two)
 
 
+def test_a_curve_band_of_a_plain_grid_is_drawn():
+    from pellucid.plots.regression_plots import plot_curve_band
+    from pellucid.probability import curve_band
+
+    band = curve_band(LinearRegression(), X, Y, [0.0, 2.5, 5.0], n_resamples=20, random_state=0)
+    ax = plot_curve_band(band)
+    assert ax.lines[0].get_xdata().tolist() == [0.0, 2.5, 5.0]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), band.curve)
+
+
 def test_a_curve_band_shows_both_bands_around_the_curve():
     from pellucid.plots.regression_plots import plot_curve_band
     from pellucid.probability import curve_band

@@ -330,3 +330,88 @@ def test_refuses_texts_where_numbers_were():
     model = ID3Classifier().fit(np.array([[0.5], [1.5]]), [0, 1])
     with pytest.raises(ValueError, match="X must hold numbers in column 0 as in the fit, got the text 'a'"):
         model.predict(np.array([["a"]], dtype=object))
+
+
+# pruning on validation rows
+
+MELONS = [
+    row.split(",")
+    for row in (  # navel, color, root, knock, texture, touch, good; the table of the notes, in its order
+        "hollow,green,curled,muffled,clear,hard,yes", "hollow,black,curled,dull,clear,hard,yes",
+        "hollow,black,curled,muffled,clear,hard,yes", "hollow,green,curled,dull,clear,hard,yes",
+        "hollow,pale,curled,muffled,clear,hard,yes", "slight,green,half,muffled,clear,soft,yes",
+        "slight,black,half,muffled,faint,soft,yes", "slight,black,half,muffled,clear,hard,yes",
+        "slight,black,half,dull,faint,hard,no", "flat,green,straight,crisp,clear,soft,no",
+        "flat,pale,straight,crisp,blurry,hard,no", "flat,pale,curled,muffled,blurry,soft,no",
+        "hollow,green,half,muffled,faint,hard,no", "hollow,pale,half,dull,faint,hard,no",
+        "slight,black,half,muffled,clear,soft,no", "flat,pale,curled,muffled,blurry,hard,no",
+        "slight,green,curled,dull,faint,hard,no",
+    )
+]  # fmt: skip
+MELON_X = np.array([row[:6] for row in MELONS], dtype=object)
+MELON_Y = np.array([row[6] for row in MELONS])
+HELD = [3, 4, 7, 8, 10, 11, 12]
+LEARNED = [i for i in range(17) if i not in HELD]
+
+
+def test_the_melons_of_the_notes_are_pruned_from_three_of_seven_to_five():  # by hand: 42.9 % and 71.4 %
+    whole = ID3Classifier().fit(MELON_X[LEARNED], MELON_Y[LEARNED])
+    assert whole.score(MELON_X[HELD], MELON_Y[HELD]) == pytest.approx(3 / 7)
+    for pruning in ("pre", "post"):
+        model = ID3Classifier(pruning=pruning, validation=HELD).fit(MELON_X, MELON_Y)
+        assert model.score(MELON_X[HELD], MELON_Y[HELD]) == pytest.approx(5 / 7)
+        assert model.tree_.feature.tolist() == [0, -2, -2, -2]  # the navel alone
+        assert model.tree_.value.tolist() == [[5, 5], [2, 0], [1, 3], [2, 2]]
+        assert pellucid.verify(model, MELON_X, MELON_Y).holds
+
+
+def test_workings_of_the_pruned_melons_tell_both_shares_and_draw_the_tree():
+    text = pellucid.show_work(ID3Classifier(pruning="post", validation=HELD), MELON_X, MELON_Y).text()
+    assert "3 of 7, 42.9 %" in text
+    assert "5 of 7, 71.4 %" in text
+    assert "├─ flat: no (2 no)" in text
+    assert "a branch by x₂ was cut" in text
+    early = pellucid.show_work(ID3Classifier(pruning="pre", validation=HELD), MELON_X, MELON_Y).text()
+    assert "after it 5 of 7, 71.4 %. More are right: the node is split." in " ".join(early.split())
+    assert "not split by x₂" in early
+
+
+@pytest.mark.parametrize("pruning", ["pre", "post"])
+def test_a_tree_pruned_otherwise_is_not_verified(pruning):
+    model = ID3Classifier(pruning=pruning, validation=HELD).fit(MELON_X, MELON_Y)
+    learned = MELON_X[LEARNED], MELON_Y[LEARNED]
+    for depth, broken in ((None, {"splits", "pruning"}), (0, {"splits"}), (2, {"splits", "pruning"})):
+        forged = copy.copy(model)
+        forged.tree_ = ID3Classifier(max_depth=depth).fit(*learned).tree_  # its class weights are right
+        proof = quiet_proof(forged, MELON_X, MELON_Y)
+        assert {claim.name for claim in proof.claims if not claim.holds} == broken
+    model.set_params(validation=[0, 1, 2])
+    assert not quiet_proof(model, MELON_X, MELON_Y).holds
+
+
+@seeds
+@pytest.mark.parametrize("pruning", ["pre", "post"])
+def test_pruning_never_makes_the_validation_rows_worse(seed, pruning):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (80, 4)), rng.integers(0, 2, 80)
+    weight = rng.uniform(0.1, 2.0, 80)
+    model = ID3Classifier(pruning=pruning, validation=0.25).fit(X, y, weight)
+    held = np.arange(60, 80)
+    alone = ID3Classifier(max_depth=0).fit(X[:60], y[:60], weight[:60])
+    whole = ID3Classifier().fit(X[:60], y[:60], weight[:60])
+    right = [one.score(X[held], y[held], weight[held]) for one in (alone, whole, model)]
+    assert right[2] >= right[0] - 1e-12
+    if pruning == "post":
+        assert right[2] >= right[1] - 1e-12
+    assert pellucid.verify(model, X, y, sample_weight=weight).holds
+
+
+def test_refuses_pruning_without_rows_and_rows_without_pruning():
+    with pytest.raises(ValueError, match=r"validation must name rows, or be their share, with pruning='pre', got None"):
+        ID3Classifier(pruning="pre").fit(MELON_X, MELON_Y)
+    with pytest.raises(ValueError, match=r"pruning must be 'pre' or 'post' with validation=0.5, got None"):
+        ID3Classifier(validation=0.5).fit(MELON_X, MELON_Y)
+    with pytest.raises(ValueError, match="validation must name rows from 0 to 16, got 17"):
+        ID3Classifier(pruning="post", validation=[17]).fit(MELON_X, MELON_Y)
+    with pytest.raises(ValueError, match="must leave rows to learn from and hold some back, got 17 of 17"):
+        ID3Classifier(pruning="post", validation=list(range(17))).fit(MELON_X, MELON_Y)

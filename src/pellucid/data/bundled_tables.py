@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
@@ -197,6 +198,23 @@ def load_watermelons(part: str | None = None, *, numbers: bool = False) -> pd.Da
     if part is not None:
         melons = melons[melons.index.isin(MELONS_TO_LEARN) == (part == "learn")]
     return melons if numbers else melons.drop(columns=["density", "sugar"])
+
+
+BUNDLED: dict[str, Callable[[], pd.DataFrame]] = {
+    "adult_sample": load_adult_sample,
+    "breast_cancer": load_breast_cancer,
+    "capitals_of_europe": load_capitals_of_europe,
+    "cars_by_hand": load_cars_by_hand,
+    "diabetes": load_diabetes,
+    "digits": load_digits,
+    "distances_by_hand": load_distances_by_hand,
+    "documents": load_documents,
+    "energy": load_energy,
+    "iris": load_iris,
+    "play_tennis": load_play_tennis,
+    "watermelons": load_watermelons,
+}
+"""Tables by the names that the command takes in the place of a file."""
 
 
 def _read(name: str, index: str | None = None) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from inspect import isclass
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,60 @@ def categorical_workings(density: Any, X: Data, prior: Dirichlet | None = None) 
         steps.append(prior_step)
     rule = "maximum likelihood" if prior is None else "maximum a posteriori with a Dirichlet prior"
     return Document(f"Shares of labels: {rule}", _opening(draws, labels), tuple(steps), {"probabilities": answer})
+
+
+def multinomial_workings(
+    density: Any,  # noqa: ARG001  (workings are told what they show, and this one knows)
+    X: Data,
+    prior: Dirichlet | None = None,
+) -> Document:
+    """Show how the shares of rows of counts are estimated: they are those of all draws together."""
+    rows = np.asarray(X)
+    if rows.ndim != 2 or rows.size == 0 or rows.shape[1] > MOST_LABELS:
+        raise ValueError(f"X must be rows of at most {MOST_LABELS} counts, got shape {rows.shape}.")
+    exact = [[int(value) for value in row] for row in rows]
+    if (rows < 0).any() or (rows != np.array(exact)).any() or len({sum(row) for row in exact}) > 1:
+        raise ValueError("X must hold counts whose rows add up to one number of draws, got others.")
+    labels = [f"category {j + 1}" for j in range(rows.shape[1])]
+    counts = [sum(row[j] for row in exact) for j in range(rows.shape[1])]
+    n = sum(exact[0])
+    ways = [math(over(math(f"{n} !"), _factorials(row)), "=", multinomial_coefficient(row)) for row in exact]
+    first = step(
+        "What does not depend on the shares",
+        sentence("The draws of a row may come in any order, so many ways:"),
+        table(
+            ["row", *(math(f"k_{j + 1}") for j in range(len(labels))), "orders"],
+            [[math(i + 1), *map(math, row), way] for i, (row, way) in enumerate(zip(exact, ways, strict=True))],
+        ),
+        sentence("That is a factor of the likelihood without p in it: it changes no maximum."),
+    )
+    steps = [first, _count_step(labels, counts), _likelihood_step(counts), _multiplier_step(labels, counts)]
+    answer = [Rational(count, sum(counts)) for count in counts]
+    if prior is not None:
+        prior_step, answer = _prior_step(labels, counts, _concentration(prior, len(labels)))
+        steps.append(prior_step)
+    opening = (
+        sentence(f"Every row counts {n} independent draws, category j with probability ", math("p_j"), "."),
+        formula(
+            "P",
+            fenced("k"),
+            "=",
+            over("n !", "k_1 ! k_2 ! …"),
+            Script(math("p_1"), above=math("k_1")),
+            Script(math("p_2"), above=math("k_2")),
+            "…",
+        ),
+    )
+    return Document("Shares of counted draws", opening, tuple(steps), {"probabilities": answer, "n_trials": n})
+
+
+def _factorials(row: list[int]) -> Math:
+    return math(*(part for k in row for part in (math(f"{k} !"),)))
+
+
+def multinomial_coefficient(row: list[int]) -> int:
+    """Return in how many orders draws with these counts may come."""
+    return factorial(sum(row)) // prod(map(factorial, row))
 
 
 def _draws(density: Any, X: Data) -> tuple[list[Any], list[Any]]:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -66,7 +67,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
         try:
-            if "model" in options:
+            if isinstance(options.get("model"), Path):  # others may be names of models that the package brings
                 refuse_missing(options["model"])
             command(*arguments, **options)
         except KeyboardInterrupt as interruption:

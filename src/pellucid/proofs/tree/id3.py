@@ -4,6 +4,10 @@ A node of class weights :math:`c_1, \dots, c_K`, together :math:`W`, has the ent
 :math:`\log_2 W - \frac{1}{W} \sum_k c_k \log_2 c_k`. Sums are right up to ``sum_error``, and an impurity up to a few
 times that. Of splits whose scores differ by no more the first is the best; a node is wrong only where no rounding
 explains its split.
+
+Of a tree that rows held back have pruned, every split must get more of them right than a leaf in its place. A leaf that
+could be split must get as many right as the branches would: the next split where splits are refused as the tree grows,
+or all of the tree that the rule grows below it where it is cut afterwards. That tree is grown again here.
 """
 
 from __future__ import annotations
@@ -51,11 +55,13 @@ def _replay(
     tree: Any, rows: list[Array], categories: Sequence[Array], parameters: Seen, data: TrainingData, most: int
 ) -> Certificate:
     n_nodes, weight, searched = len(tree.feature), data.weights, 0
+    held = _held_rows(parameters, data)
+    kept = _kept_branches(tree, rows, data.y, weight, held)
     n_ways = max(1, most // (1 + _max_depth(tree)))
     is_asked = np.zeros(len(data.y), dtype=bool)
     is_asked[drawn(len(data.y), n_ways)] = True
     wrong, farthest, faults = 0, 0.0, 0
-    for node in _nodes_with_rows(tree, rows, data.y, weight):
+    for node in _nodes_with_rows(tree, rows, data.y, weight, held):
         farthest = float(np.max([farthest, _distance(tree, node)]))
         faults += int(_is_misshapen(tree, node, categories))
         if _must_end(node, parameters):
@@ -63,17 +69,24 @@ def _replay(
         elif n_nodes <= most or node.depth <= ALWAYS_LEVELS or is_asked[node.rows].any():
             searched += 1
             splits = _all_splits(node, rows, categories, parameters, data.y, weight)
-            wrong += int(not _is_as_the_rule_says(tree, node, splits, parameters))
+            if parameters.pruning is None or tree.feature[node.number] != NO_SPLIT:
+                is_wrong = not _is_as_the_rule_says(tree, node, splits, parameters)
+            else:
+                is_wrong = _would_pay(node, splits, rows, categories, parameters, data.y, weight)
+            wrong += int(is_wrong or not kept[node.number])
     remark = (
         f"{searched:,} of {n_nodes:,} nodes were searched again, all on the way of {n_ways:,} drawn row(s) among "
         f"them: if none is wrong, at most {most_wrong(n_ways):.2%} of the rows pass a wrong one, at 99 % confidence."
     )
     bound = sum_error(len(data.y))
-    claims = (
+    claims: tuple[Claim, ...] = (
         Claim("structure", "nodes that ask again for a column of categories, or lack a branch", float(faults), 0.0),
         Claim("class weights", "distance from the weight of the rows, in that of the node", farthest, bound),
         Claim("splits", f"nodes not split as the rule says, {searched:,} of them searched again", float(wrong), 0.0),
     )
+    if parameters.pruning is not None:
+        unpaid = float(np.sum(~kept))
+        claims += (Claim("pruning", "splits that get no more of the validation rows right than a leaf", unpaid, 0.0),)
     return Certificate("replayed", claims, "" if n_nodes <= most else remark)
 
 
@@ -87,25 +100,125 @@ class _ReplayedNode:
     used: frozenset[int]
     value: Array
     """The weight of each class in it; where there is none, in its parent."""
+    held: Array
+    """Rows held back for pruning that come to it."""
 
 
-def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array) -> Iterator[_ReplayedNode]:
+def _nodes_with_rows(tree: Any, rows: list[Array], y: Array, weight: Array, held: Array) -> Iterator[_ReplayedNode]:
     """Yield the nodes in order, with the training rows that come to them."""
-    n_classes = tree.value.shape[1]
-    whole = np.arange(len(y))
-    waiting = {0: (whole, 0, frozenset[int](), _class_weights(y, weight, n_classes))}
+    waiting = {0: _root(y, weight, held, tree.value.shape[1])}
     for number in range(len(tree.feature)):
-        own, depth, used, of_parent = waiting.pop(number)
-        value = _class_weights(y[own], weight[own], n_classes) if len(own) else of_parent
-        yield _ReplayedNode(number, own, depth, used, value)
-        j = int(tree.feature[number])
-        if j == NO_SPLIT:
-            continue
-        is_numeric = rows[j].dtype.kind == "f"
-        answers = (rows[j][own] > tree.threshold[number]).astype(int) if is_numeric else rows[j][own]
-        for t in range(int(tree.n_children[number])):
-            now_used = used if is_numeric else used | {j}
-            waiting[int(tree.first_child[number]) + t] = (own[answers == t], depth + 1, now_used, value)
+        node = waiting.pop(number)
+        yield node
+        if tree.feature[number] != NO_SPLIT:
+            split = int(tree.feature[number]), float(tree.threshold[number])
+            first = int(tree.first_child[number])
+            children = _parts(node, *split, int(tree.n_children[number]), rows, y, weight, first)
+            waiting |= {child.number: child for child in children}
+
+
+def _root(y: Array, weight: Array, held: Array, n_classes: int) -> _ReplayedNode:
+    own = np.setdiff1d(np.arange(len(y)), held)
+    return _ReplayedNode(0, own, 0, frozenset(), _class_weights(y[own], weight[own], n_classes), held)
+
+
+def _parts(
+    node: _ReplayedNode, j: int, threshold: float, n: int, rows: list[Array], y: Array, weight: Array, first: int = 0
+) -> list[_ReplayedNode]:
+    """Return the nodes that a split makes of one, numbered from the first."""
+    is_numeric = rows[j].dtype.kind == "f"
+    own, held = (
+        (rows[j][some] > threshold).astype(int) if is_numeric else rows[j][some] for some in (node.rows, node.held)
+    )
+    used = node.used if is_numeric else node.used | {j}
+    found = []
+    for t in range(n):
+        part = node.rows[own == t]
+        value = _class_weights(y[part], weight[part], len(node.value)) if len(part) else node.value
+        found.append(_ReplayedNode(first + t, part, node.depth + 1, used, value, node.held[held == t]))
+    return found
+
+
+def _held_rows(parameters: Seen, data: TrainingData) -> Array:
+    """Return the rows that were held back: those named, or the last ones of a share."""
+    if parameters.pruning is None:
+        return np.empty(0, dtype=np.intp)
+    n = data.n_given
+    if np.ndim(parameters.validation):
+        return data.places(np.unique(np.asarray(parameters.validation, dtype=np.intp)))
+    return data.places(np.arange(n - max(1, round(parameters.validation * n)), n))
+
+
+def _right(node: _ReplayedNode, y: Array, weight: Array) -> float:
+    """Return the weight of the held rows that a node gets right as a leaf; of tied classes the first counts."""
+    said = int(np.flatnonzero(node.value == node.value.max())[0])
+    return float(weight[node.held][y[node.held] == said].sum())
+
+
+def _slack(weight: Array, held: Array) -> float:
+    """Return by how much two sums of the weights of held rows may differ and be equal."""
+    return 8.0 * sum_error(len(held)) * float(weight[held].sum())
+
+
+def _kept_branches(tree: Any, rows: list[Array], y: Array, weight: Array, held: Array) -> Array:
+    """Return of each node whether it is a leaf, or its branch gets more of the held rows right than a leaf would."""
+    n, is_right = len(tree.feature), np.ones(len(tree.feature), dtype=bool)
+    if len(held) == 0:
+        return is_right
+    as_leaf = np.array([_right(node, y, weight) for node in _nodes_with_rows(tree, rows, y, weight, held)])
+    branch = as_leaf.copy()
+    for v in range(n - 1, -1, -1):
+        if tree.feature[v] != NO_SPLIT:
+            branch[v] = branch[tree.first_child[v] : tree.first_child[v] + tree.n_children[v]].sum()
+            is_right[v] = branch[v] > as_leaf[v]
+    return is_right
+
+
+def _would_pay(
+    node: _ReplayedNode,
+    found: _Splits,
+    rows: list[Array],
+    categories: Sequence[Array],
+    parameters: Seen,
+    y: Array,
+    weight: Array,
+) -> bool:
+    """Return whether a leaf should have been split: the rule has a split, and more held rows come out right."""
+    best = _first_best(found, parameters)
+    if best is None:
+        return False
+    children = _parts(node, *best, len(categories[best[0]]) or 2, rows, y, weight)
+    if parameters.pruning == "pre":
+        right = sum(_right(child, y, weight) for child in children)
+    else:
+        right = sum(_best_right(child, rows, categories, parameters, y, weight) for child in children)
+    return bool(right > _right(node, y, weight) + _slack(weight, node.held))
+
+
+def _first_best(found: _Splits, parameters: Seen) -> tuple[int, float] | None:
+    """Return column and threshold of the split that the rule takes."""
+    if len(found.score) == 0:
+        return None
+    place = int(np.argmax(found.score + found.doubt / 2 >= np.max(found.score - found.doubt / 2)))
+    is_enough = found.score[place] + found.doubt[place] >= parameters.min_gain
+    return (int(found.column[place]), float(found.threshold[place])) if is_enough else None
+
+
+def _best_right(
+    node: _ReplayedNode, rows: list[Array], categories: Sequence[Array], parameters: Seen, y: Array, weight: Array
+) -> float:
+    """Return the weight of held rows that the tree grown below a node gets right, its branches cut where that is best.
+
+    A branch is cut unless it gets more right, so what is left has the larger of both numbers.
+    """
+    as_leaf = _right(node, y, weight)
+    if len(node.held) == 0 or _must_end(node, parameters):
+        return as_leaf
+    best = _first_best(_all_splits(node, rows, categories, parameters, y, weight), parameters)
+    if best is None:
+        return as_leaf
+    children = _parts(node, *best, len(categories[best[0]]) or 2, rows, y, weight)
+    return max(as_leaf, sum(_best_right(child, rows, categories, parameters, y, weight) for child in children))
 
 
 def _class_weights(y: Array, weight: Array, n_classes: int) -> Array:

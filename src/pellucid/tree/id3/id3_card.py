@@ -59,10 +59,21 @@ class MultiwayTreeRecord(Kind):
         return tree
 
 
+def _check_pruning(model: ID3Classifier) -> None:
+    """Refuse validation rows without pruning, and pruning without them."""
+    if model.pruning is not None and model.validation is None:
+        raise ValueError(
+            f"validation must name rows, or be their share, with pruning={model.pruning!r}, got None. "
+            "Set validation=0.25 to hold back the last quarter."
+        )
+    if model.pruning is None and model.validation is not None:
+        raise ValueError(f"pruning must be 'pre' or 'post' with validation={model.validation!r}, got None.")
+
+
 CARDS = (
     MethodCard(
         ID3Classifier,
-        topics=("TRE-1",),
+        topics=("TRE-1", "TRE-3"),
         workings="pellucid.tree.id3.id3_workings:id3_workings",
         parameters={
             "criterion": OneOf(("gain", "gain_ratio", "gini", "error")),
@@ -71,6 +82,8 @@ CARDS = (
             "min_samples_split": Number(above=0),
             "min_samples_leaf": Number(above=0),
             "min_gain": NONNEGATIVE,
+            "pruning": Nothing() | OneOf(("pre", "post")),
+            "validation": Nothing() | Number(above=0, below=1) | Items(Whole(low=0)),
         },
         attributes={
             "classes_": LABELS,
@@ -84,6 +97,9 @@ CARDS = (
             {"criterion": "gini", "min_samples_split": 6, "min_samples_leaf": 3},
             {"criterion": "error", "numeric": [0, 2], "min_gain": 0.01},
             {"numeric": "never"},
+            {"pruning": "pre", "validation": 0.3},
+            {"pruning": "post", "validation": 0.3},
         ),
+        check=_check_pruning,
     ),
 )

@@ -13,8 +13,8 @@ from pellucid.core.checks import column_values
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
 from pellucid.core.types import Array, Data
-from pellucid.tree.id3.id3_solvers import Growth, grow_id3
-from pellucid.tree.id3.id3_tree import MultiwayTree, coded_columns, numeric_columns
+from pellucid.tree.id3.id3_solvers import Growth, grow_id3, prune_id3
+from pellucid.tree.id3.id3_tree import MultiwayTree, coded_columns, held_back, numeric_columns
 from pellucid.tree.tree_reading import TreeSize, log_shares
 
 
@@ -46,6 +46,11 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
         Least weight that two branches of a split must have; up to 1 it is no limit.
     min_gain : float, default=0.0
         Least gain of a split, or gain ratio if that is the criterion.
+    pruning : {'pre', 'post'}, default=None
+        ``'pre'`` splits a node only if that gets more of the validation rows right. ``'post'`` grows the whole tree,
+        and from the bottom up makes a leaf of every node that is no worse on them than the branch below it.
+    validation : float or list of int, default=None
+        The rows of ``X``, counted from 0, that are held back for pruning, or their share: then the last ones are.
 
     Attributes
     ----------
@@ -58,7 +63,8 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
     certificate_ : Certificate
         Every split was the best of all candidates, every leaf had to be one, and the class weights are right.
     trace_ : Trace
-        One row per split: node, column, threshold, gain, weight of the rows.
+        One row per split: node, column, threshold, gain, weight of the rows. Where validation rows prune, the weight of
+        those that the node gets right as a leaf and split, and whether it is ``kept``.
 
     Examples
     --------
@@ -81,6 +87,8 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_gain: float = 0.0,
+        pruning: str | None = None,
+        validation: Any = None,
     ) -> None:
         self.criterion = criterion
         self.numeric = numeric
@@ -88,6 +96,8 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_gain = min_gain
+        self.pruning = pruning
+        self.validation = validation
 
     @fit_method
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
@@ -98,9 +108,17 @@ class ID3Classifier(TreeSize, ClassifierMixin, CertifiedEstimator):
         is_numeric = numeric_columns(self.numeric, columns, None if names is None else names.tolist())
         categories = [np.empty(0) if of else np.unique(column) for of, column in zip(is_numeric, columns, strict=True)]
         most = math.inf if self.max_depth is None else self.max_depth
-        growth = Growth(self.criterion, most, self.min_samples_split, self.min_samples_leaf, self.min_gain)
+        named = np.empty(0, dtype=np.intp) if self.pruning is None else held_back(self.validation, data.n_given)
+        held = data.places(named)
+        if len(held) == len(data.y):
+            raise ValueError(f"validation must leave rows to learn from, got all {len(held)} rows of weight above 0.")
+        growth = Growth(
+            self.criterion, most, self.min_samples_split, self.min_samples_leaf, self.min_gain, self.pruning == "pre"
+        )
         rows, sizes = coded_columns(data.X, categories), [len(known) for known in categories]
-        tree, trace = grow_id3(rows, sizes, data.y, data.weights, len(data.classes), growth)
+        tree, trace = grow_id3(rows, sizes, data.y, data.weights, len(data.classes), growth, held)
+        if self.pruning == "post":
+            tree, trace = prune_id3(tree, trace, rows, data.y, data.weights, held)
         found = {"classes_": data.classes, "categories_": categories, "tree_": tree}
         return self._adopt(Fit(found, trace), data)
 

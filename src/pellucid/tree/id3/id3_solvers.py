@@ -26,6 +26,8 @@ class Growth:
     min_samples_split: float
     min_samples_leaf: float
     min_gain: float
+    pays: bool = False
+    """Whether a split must get more of the rows right that are held back."""
 
     def may_split(self, node: _OpenNode) -> bool:
         """Return whether a node is to be split, if a column can."""
@@ -60,11 +62,20 @@ class MultiwaySplits:
 
 
 def grow_id3(
-    rows: CodedColumns, sizes: Sequence[int], y: Array, weight: Array, n_classes: int, growth: Growth
+    rows: CodedColumns,
+    sizes: Sequence[int],
+    y: Array,
+    weight: Array,
+    n_classes: int,
+    growth: Growth,
+    held: Array,
 ) -> tuple[MultiwayTree, Trace]:
-    """Return the tree, grown breadth first, and a row of the trace for each split."""
+    """Return the tree, grown breadth first from all rows but the held ones, and a row of the trace for each split."""
     made, trace = _MadeNodes(), Trace()
-    made.add(_OpenNode(np.arange(len(y)), 0, np.zeros(len(sizes), dtype=bool), np.bincount(y, weight, n_classes)))
+    own = np.setdiff1d(np.arange(len(y)), held)
+    value = np.bincount(y[own], weight[own], n_classes)
+    rounding = _equal_up_to(weight, held)
+    made.add(_OpenNode(own, 0, np.zeros(len(sizes), dtype=bool), value, held))
     for number, node in enumerate(made):
         found = _candidates(rows, sizes, y, weight, node, growth) if growth.may_split(node) else MultiwaySplits()
         best = found.first_best(growth.min_gain)
@@ -72,15 +83,20 @@ def grow_id3(
             continue
         j, threshold, gain = best
         is_numeric = bool(rows.is_numeric[j])
-        branch = rows.values[node.rows, j] > threshold if is_numeric else rows.codes[node.rows, j]
-        n_branches = 2 if is_numeric else sizes[j]
-        made.split(number, j, threshold, n_branches)
-        used = node.used if is_numeric else node.used | (np.arange(len(sizes)) == j)
-        for t in range(n_branches):
-            part = node.rows[branch == t]
-            value = np.bincount(y[part], weight[part], n_classes) if len(part) else node.value
-            made.add(_OpenNode(part, node.depth + 1, used, value))
+        children = _children(rows, node, j, threshold, sizes, y, weight)
         cut = {"threshold": threshold} if is_numeric else {}
+        if growth.pays:
+            right = [_right(one, y, weight) for one in (node, *children)]
+            kept = sum(right[1:]) > right[0] + rounding
+            cut |= {"right_as_leaf": right[0], "right_split": sum(right[1:]), "kept": float(kept)}
+            if not kept:
+                trace.add(
+                    iteration=len(trace) + 1, node=number, feature=j, gain=gain, weight=float(node.value.sum()), **cut
+                )
+                continue
+        made.split(number, j, threshold, len(children))
+        for child in children:
+            made.add(child)
         trace.add(
             iteration=len(trace) + 1,
             node=number,
@@ -92,6 +108,95 @@ def grow_id3(
     return made.tree(), trace
 
 
+def _children(
+    rows: CodedColumns, node: _OpenNode, j: int, threshold: float, sizes: Sequence[int], y: Array, weight: Array
+) -> list[_OpenNode]:
+    """Return the nodes that a split makes; one without rows has the class weights of the node above."""
+    is_numeric = bool(rows.is_numeric[j])
+    branch, held = (
+        rows.values[some, j] > threshold if is_numeric else rows.codes[some, j] for some in (node.rows, node.held)
+    )
+    used = node.used if is_numeric else node.used | (np.arange(len(sizes)) == j)
+    found = []
+    for t in range(2 if is_numeric else sizes[j]):
+        part = node.rows[branch == t]
+        value = np.bincount(y[part], weight[part], len(node.value)) if len(part) else node.value
+        found.append(_OpenNode(part, node.depth + 1, used, value, node.held[held == t]))
+    return found
+
+
+def _equal_up_to(weight: Array, held: Array) -> float:
+    """Return by how much two sums of weights of the held rows may differ and be equal."""
+    return 4.0 * sum_error(len(held)) * float(weight[held].sum())
+
+
+def _right(node: _OpenNode, y: Array, weight: Array) -> float:
+    """Return the weight of the held rows that a node gets right as a leaf."""
+    return float(weight[node.held[y[node.held] == np.argmax(node.value)]].sum())
+
+
+def prune_id3(
+    tree: MultiwayTree, trace: Trace, rows: CodedColumns, y: Array, weight: Array, held: Array
+) -> tuple[MultiwayTree, Trace]:
+    """Return the tree without branches that get no more of the held rows right than a leaf, and how they were cut.
+
+    Children stand behind their parent, so from the last node to the first every branch is done before its node.
+    """
+    as_leaf = np.zeros(tree.node_count)
+    stays = held
+    nodes = np.zeros(len(held), dtype=np.intp)
+    while len(stays):
+        hits = y[stays] == np.argmax(tree.value[nodes], axis=1)
+        np.add.at(as_leaf, nodes, weight[stays] * hits)
+        stays, nodes = _one_down(tree, rows, stays, nodes)
+    of_branch, is_leaf = as_leaf.copy(), tree.feature == NO_SPLIT
+    rounding = _equal_up_to(weight, held)
+    told = Trace()
+    gains = dict(zip(trace["node"].astype(int).tolist(), trace["gain"], strict=True)) if len(trace) else {}
+    for node in np.flatnonzero(~is_leaf)[::-1].tolist():
+        start = int(tree.first_child[node])
+        branch = float(of_branch[start : start + tree.n_children[node]].sum())
+        kept = branch > as_leaf[node] + rounding
+        of_branch[node] = branch if kept else as_leaf[node]
+        is_leaf[node] = not kept
+        told.add(
+            iteration=len(told) + 1,
+            node=node,
+            feature=int(tree.feature[node]),
+            gain=float(gains[node]),
+            weight=float(tree.weight[node]),
+            right_as_leaf=float(as_leaf[node]),
+            right_split=branch,
+            kept=float(kept),
+        )
+    return _without_branches(tree, is_leaf), told
+
+
+def _one_down(tree: MultiwayTree, rows: CodedColumns, some: Array, nodes: Array) -> tuple[Array, Array]:
+    """Return the rows that go on from their nodes, and the nodes that they come to."""
+    goes = tree.feature[nodes] != NO_SPLIT
+    some, nodes = some[goes], nodes[goes]
+    asked = tree.feature[nodes]
+    is_above = rows.values[some, asked] > tree.threshold[nodes]
+    branch = np.where(rows.is_numeric[asked], is_above, rows.codes[some, asked])
+    return some, tree.first_child[nodes] + branch
+
+
+def _without_branches(tree: MultiwayTree, is_leaf: Array) -> MultiwayTree:
+    """Return the tree whose marked nodes are leaves, its nodes in their old order."""
+    kept = np.zeros(tree.node_count, dtype=bool)
+    kept[0] = True
+    for node in np.flatnonzero(~is_leaf):
+        start = tree.first_child[node]
+        kept[start : start + tree.n_children[node]] = kept[node]
+    ends = is_leaf[kept]
+    n_children = np.where(ends, 0, tree.n_children[kept]).astype(np.int32)
+    first = np.where(ends, NO_CHILD, 1 + np.cumsum(n_children) - n_children).astype(np.int32)
+    feature = np.where(ends, NO_SPLIT, tree.feature[kept]).astype(np.int32)
+    threshold = np.where(ends, float(NO_SPLIT), tree.threshold[kept])
+    return MultiwayTree(feature, threshold, first, n_children, tree.value[kept], tree.weight[kept])
+
+
 @dataclass(frozen=True)
 class _OpenNode:
     """A node to be looked at: its rows, how many questions lead to it, the columns these used up, its class weights."""
@@ -100,6 +205,8 @@ class _OpenNode:
     depth: int
     used: Array
     value: Array
+    held: Array
+    """Rows that are held back and come here."""
 
 
 class _MadeNodes:

@@ -106,6 +106,18 @@ def tree_fault(tree: MultiwayTree, n_features: int, n_classes: int) -> str:
     return ""
 
 
+def held_back(validation: Any, n: int) -> Array:
+    """Return the rows that are held back of ``n``: those named, or the last ones of a share."""
+    share = np.ndim(validation) == 0
+    named = range(n - max(1, round(float(validation) * n)), n) if share else validation
+    rows = np.unique(np.asarray(named, dtype=np.intp))
+    if len(rows) and rows[-1] >= n:
+        raise ValueError(f"validation must name rows from 0 to {n - 1}, got {int(rows[-1])}.")
+    if len(rows) in (0, n):
+        raise ValueError(f"validation must leave rows to learn from and hold some back, got {len(rows)} of {n} rows.")
+    return rows
+
+
 AUTO, NEVER = "auto", "never"
 MANY = 20
 """More different whole numbers than these are measurements, not categories."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ from pellucid.show.document import Block, Document, Step, formula, remark, resul
 from pellucid.show.exact_data import Label, exact_number, read_labels, rounding_remark, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 from pellucid.show.text_printer import first_that_fits, name_columns
-from pellucid.tree.id3.id3_tree import numeric_columns
+from pellucid.tree.drawn_tree_workings import DrawnNode, drawn_tree
+from pellucid.tree.id3.id3_tree import held_back, numeric_columns
 from pellucid.tree.impurity_workings import (
     class_counts,
     entropy,
@@ -108,7 +109,11 @@ class _AskedNode:
     path: tuple[str, ...]
     used: frozenset[int]
     counts: tuple[int, ...]
+    held: tuple[int, ...] = ()
+    """Rows held back for pruning that come here."""
     split: _AskedSplit | None = None
+    cut: str = ""
+    """What validation rows spoke against, in words, where they made it a leaf."""
 
 
 def id3_workings(estimator: ID3Classifier, X: Data, y: Data, new: Data = None) -> Document:
@@ -116,8 +121,15 @@ def id3_workings(estimator: ID3Classifier, X: Data, y: Data, new: Data = None) -
     columns, was_rounded = _read_columns(estimator, X)
     labels = read_labels(y, len(columns[0].values))
     classes = sorted_classes(labels)
-    nodes, steps = _grow(estimator, columns, labels, classes)
-    steps.append(_tree_step(nodes, classes))
+    held = _held(estimator, len(labels))
+    nodes, steps = _grow(estimator, columns, labels, classes, held)
+    if estimator.pruning == "post":
+        steps.append(step("The whole tree", _drawing(nodes, columns, classes), _accuracy(nodes, labels, classes, held)))
+        steps += _prune(nodes, labels, classes, held)
+        nodes = _reached(nodes)
+    steps.append(_tree_step(nodes, columns, classes))
+    if held:
+        steps[-1] = replace(steps[-1], blocks=(*steps[-1].blocks, _accuracy(nodes, labels, classes, held)))
     answer: dict[str, Any] = {
         "features": [node.split.column if node.split else -2 for node in nodes],
         "values": [list(node.counts) for node in nodes],
@@ -128,7 +140,7 @@ def id3_workings(estimator: ID3Classifier, X: Data, y: Data, new: Data = None) -
         steps.append(path_step(i, way, said))
         answer.setdefault("predicted", []).append(said)
     notes = name_columns([str(name) for name in getattr(X, "columns", ())], len(columns))[1]
-    opening = (*_opening(estimator.criterion, columns, labels, rounded_data=was_rounded), *notes)
+    opening = (*_opening(estimator, columns, labels, held, rounded_data=was_rounded), *notes)
     return Document("A decision tree by ID3", opening, tuple(steps), answer)
 
 
@@ -185,12 +197,25 @@ def _read_columns(estimator: ID3Classifier, X: Data) -> tuple[list[_AskedColumn]
     return found, was_rounded
 
 
+def _held(estimator: ID3Classifier, n: int) -> tuple[int, ...]:
+    """Return the rows held back for pruning."""
+    if estimator.pruning is None:
+        return ()
+    if estimator.validation is None:
+        raise ValueError(f"validation must name rows, or be their share, with pruning={estimator.pruning!r}, got None.")
+    return tuple(int(i) for i in held_back(estimator.validation, n))
+
+
 def _grow(
-    estimator: ID3Classifier, columns: list[_AskedColumn], labels: list[Label], classes: list[Label]
+    estimator: ID3Classifier,
+    columns: list[_AskedColumn],
+    labels: list[Label],
+    classes: list[Label],
+    held: tuple[int, ...],
 ) -> tuple[list[_AskedNode], list[Step]]:
     """Return the nodes in the order in which they are made, and a step for each that is split."""
-    everything = tuple(range(len(labels)))
-    nodes = [_AskedNode(everything, (), frozenset(), tuple(class_counts(labels, everything, classes)))]
+    everything = tuple(i for i in range(len(labels)) if i not in held)
+    nodes = [_AskedNode(everything, (), frozenset(), tuple(class_counts(labels, everything, classes)), held)]
     waiting, steps = deque(nodes), list[Step]()
     while waiting:
         node = waiting.popleft()
@@ -202,13 +227,140 @@ def _grow(
         if scores[best] < estimator.min_gain - TIED:
             continue
         node.split = found[best]
-        steps.append(_node_step(node, found, best, scores, estimator.criterion, classes))
-        used = node.used | {node.split.column} if columns[node.split.column].categories else node.used
-        for (answer, rows), counts in zip(node.split.answers, node.split.counts, strict=True):
-            child = _AskedNode(rows, (*node.path, answer), used, counts if rows else node.counts)
-            nodes.append(child)
-            waiting.append(child)
+        made = _node_step(node, found, best, scores, estimator.criterion, classes)
+        children = _children(node, columns)
+        if estimator.pruning == "pre":
+            made, pays = _validated(made, node, children, nodes, labels, classes, held)
+            if not pays:
+                node.cut, node.split = f"not split by {found[best].name}", None
+                children = []
+        steps.append(made)
+        nodes += children
+        waiting.extend(children)
     return nodes, steps
+
+
+def _children(node: _AskedNode, columns: list[_AskedColumn]) -> list[_AskedNode]:
+    """Return the nodes that the split of a node makes."""
+    split = node.split
+    assert split is not None
+    column = columns[split.column]
+    used = node.used | {split.column} if column.categories else node.used
+    found = []
+    for place, ((answer, rows), counts) in enumerate(zip(split.answers, split.counts, strict=True)):
+        here = tuple(i for i in node.held if _place(column, split, column.values[i]) == place)
+        found.append(_AskedNode(rows, (*node.path, answer), used, counts if rows else node.counts, here))
+    return found
+
+
+def _place(column: _AskedColumn, split: _AskedSplit, value: Any) -> int:
+    """Return which answer a value is."""
+    return column.categories.index(value) if split.threshold is None else int(value > split.threshold)
+
+
+def _right(node: _AskedNode, labels: list[Label], classes: list[Label]) -> list[int]:
+    """Return the validation rows that a node gets right as a leaf."""
+    return [i for i in node.held if labels[i] == majority(node.counts, classes)]
+
+
+def _leaves_right(nodes: Sequence[_AskedNode], labels: list[Label], classes: list[Label]) -> int:
+    return sum(len(_right(node, labels, classes)) for node in nodes if node.split is None)
+
+
+def _percent(right: int, n: int) -> str:
+    return f"{right} of {n}, {100 * right / n:.1f} %"
+
+
+def _validated(
+    made: Step,
+    node: _AskedNode,
+    children: list[_AskedNode],
+    nodes: list[_AskedNode],
+    labels: list[Label],
+    classes: list[Label],
+    held: tuple[int, ...],
+) -> tuple[Step, bool]:
+    """Return the step of a node with what its split does to the validation rows, and whether it is made."""
+    name = node.split.name if node.split else ""
+    node.split, kept_split = None, node.split
+    before = _leaves_right(nodes, labels, classes)
+    node.split = kept_split
+    own = len(_right(node, labels, classes))
+    split = sum(len(_right(child, labels, classes)) for child in children)
+    after, n = before - own + split, len(held)
+    verdict = (
+        "More are right: the node is split."
+        if split > own
+        else "No more are right: the node stays a leaf (pre-pruning)."
+    )
+    lines = [
+        ["as a leaf", str(majority(node.counts, classes)), _listed(node.held), math(own)],
+        *(
+            [
+                child.path[-1],
+                str(majority(child.counts, classes)),
+                _listed(child.held),
+                math(len(_right(child, labels, classes))),
+            ]
+            for child in children
+        ),
+    ]
+    blocks: list[Block] = [
+        table(["", "says", "validation rows", "right"], lines, caption=f"What asking for {name} does to them"),
+        sentence(
+            f"Before the split the tree gets {_percent(before, n)}, of the validation rows right, after it "
+            f"{_percent(after, n)}. {verdict}"
+        ),
+    ]
+    return replace(made, blocks=(*made.blocks, *blocks)), split > own
+
+
+def _listed(rows: Sequence[int]) -> str:
+    return ", ".join(str(i + 1) for i in rows) or "none"
+
+
+def _prune(nodes: list[_AskedNode], labels: list[Label], classes: list[Label], held: tuple[int, ...]) -> list[Step]:
+    """Make leaves of nodes whose branch is no better on the validation rows, from the last to the first; tell how."""
+    steps = []
+    for node in reversed(nodes):
+        if node.split is None:
+            continue
+        below = [other for other in nodes if other.path[: len(node.path)] == node.path and other is not node]
+        whole = [one for one in nodes if one.split is None and not _is_below_leaf(one, nodes)]
+        before = sum(len(_right(one, labels, classes)) for one in whole)
+        branch = sum(len(_right(one, labels, classes)) for one in whole if one in below)
+        own = len(_right(node, labels, classes))
+        after, goes = before - branch + own, own >= branch
+        where = f"Rows with {' and '.join(node.path)}" if node.path else "All rows"
+        verdict = "is no worse: the branch is cut" if goes else "would be worse: the branch is kept"
+        blocks: list[Block] = [
+            sentence(
+                f"The validation rows {_listed(node.held)} come here. The branch that asks for {node.split.name} gets "
+                f"{branch} of them right, a leaf that says {majority(node.counts, classes)} gets {own}. With the "
+                f"branch the tree is right on {_percent(before, len(held))}, with the leaf on "
+                f"{_percent(after, len(held))}."
+            ),
+            result(Words(f"the leaf {verdict}")),
+        ]
+        if goes:
+            node.cut, node.split = f"a branch by {node.split.name} was cut", None
+        steps.append(step(f"Prune? {where}" if len(where) <= LONGEST_HEADING else "Prune?", *blocks))
+    return steps
+
+
+def _is_below_leaf(node: _AskedNode, nodes: list[_AskedNode]) -> bool:
+    """Return whether a node is below one that was made a leaf."""
+    above = [one for one in nodes if len(one.path) < len(node.path) and node.path[: len(one.path)] == one.path]
+    return any(one.split is None for one in above)
+
+
+def _reached(nodes: list[_AskedNode]) -> list[_AskedNode]:
+    return [node for node in nodes if not _is_below_leaf(node, nodes)]
+
+
+def _accuracy(nodes: list[_AskedNode], labels: list[Label], classes: list[Label], held: tuple[int, ...]) -> Block:
+    right = _leaves_right(_reached(nodes), labels, classes)
+    return sentence(f"Of the validation rows it gets {_percent(right, len(held))}, right.")
 
 
 def _candidates(
@@ -251,13 +403,23 @@ def _told(value: Any) -> str:
 
 
 def _opening(
-    criterion: str, columns: list[_AskedColumn], labels: list[Label], *, rounded_data: bool
+    estimator: ID3Classifier,
+    columns: list[_AskedColumn],
+    labels: list[Label],
+    held: tuple[int, ...],
+    *,
+    rounded_data: bool,
 ) -> tuple[Block, ...]:
+    criterion = estimator.criterion
     head = [math("i"), *(column.name for column in columns), "class"]
     rows = [
         [math(i + 1), *(v if isinstance(v := c.values[i], str) else typed(v) for c in columns), str(label)]
         for i, label in enumerate(labels)
     ]
+    pruned = {
+        "pre": "a node is split only if that gets more of them right",
+        "post": "a branch that gets no more of them right than a leaf is cut once the tree has been grown",
+    }
     words = {
         "gain": "the entropy falls most (information gain)",
         "gain_ratio": "the gain is largest for what the answers cost (gain ratio)",
@@ -270,9 +432,27 @@ def _opening(
             f"column by which {words[criterion]}; of equally good ones for the first."
         ),
         formula("H =", Words("sum of"), "p log_2", fenced(over(1, "p")), ",", Words("gain"), "= H −", *_average()),
-        table(head, rows, caption="The data"),
+        *first_that_fits([table(head, rows, caption="The data")], _halves(head, rows)),
+        *(
+            [sentence(f"The rows {_listed(held)} are held back for validation: {pruned[str(estimator.pruning)]}.")]
+            if held
+            else []
+        ),
         *([rounding_remark()] if rounded_data else []),
     )
+
+
+def _halves(head: list[Any], rows: list[list[Any]]) -> list[Block]:
+    """Return a table that is too wide for a page as two: the first columns, and the others."""
+    middle = 1 + (len(head) - 1) // 2
+    parts = (
+        ([*head[:middle]], [row[:middle] for row in rows]),
+        ([head[0], *head[middle:]], [[row[0], *row[middle:]] for row in rows]),
+    )
+    return [
+        table(names, lines, caption=text)
+        for (names, lines), text in zip(parts, ("The data", "The other columns"), strict=True)
+    ]
 
 
 def _average() -> list[Any]:
@@ -383,7 +563,28 @@ def _question(split: _AskedSplit) -> str:
     return split.name if split.threshold is None else f"{split.name} ≤ {_told(split.threshold)}"
 
 
-def _tree_step(nodes: list[_AskedNode], classes: list[Label]) -> Step:
+def _drawing(nodes: list[_AskedNode], columns: list[_AskedColumn], classes: list[Label]) -> Block:
+    """Return the tree as a drawing; a leaf tells its rows, and what it asked for before it was cut."""
+    by_path = {node.path: node for node in nodes}
+
+    def drawn(node: _AskedNode) -> DrawnNode:
+        if node.split is None:
+            rows = told_counts(node.counts, classes) if node.rows else "no rows: as its parent"
+            cut = f"; {node.cut}" if node.cut else ""
+            return DrawnNode(f"{majority(node.counts, classes)} ({rows}{cut})")
+        branches = [
+            (
+                answer.removeprefix(f"{node.split.name} = ").removeprefix(f"{node.split.name} "),
+                drawn(by_path[(*node.path, answer)]),
+            )
+            for answer, _ in node.split.answers
+        ]
+        return DrawnNode(f"{columns[node.split.column].name}?", tuple(branches))
+
+    return drawn_tree(drawn(nodes[0]), "The tree: each node with what it asks, each leaf with its class and rows.")
+
+
+def _tree_step(nodes: list[_AskedNode], columns: list[_AskedColumn], classes: list[Label]) -> Step:
     leaves = [node for node in sorted(nodes, key=lambda node: node.path) if node.split is None]
     lines = [
         [
@@ -394,7 +595,12 @@ def _tree_step(nodes: list[_AskedNode], classes: list[Label]) -> Step:
         for node in leaves
     ]
     blocks: list[Block] = [
-        sentence("Every node that is left is of one class, or cannot be split further. Each is a rule:"),
+        _drawing(nodes, columns, classes),
+        sentence(
+            "Every node that is left is of one class, cannot be split further, or was made a leaf. Each is a rule:"
+            if any(node.cut for node in nodes)
+            else "Every node that is left is of one class, or cannot be split further. Each is a rule:"
+        ),
         *rule_blocks(["if", "then", "training rows"], lines),
     ]
     if not all(node.rows for node in leaves):

@@ -251,6 +251,8 @@ def test_the_unit_disc_becomes_an_ellipse_with_the_singular_values_as_half_axes(
             (first, turned, stretched, last)}  # fmt: skip
     np.testing.assert_allclose(edge[last], edge[first] @ A.T, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(edge[turned], axis=1), 1.0)
+    on_axes = [note.xy for note in turned.texts if not note.get_text()]
+    np.testing.assert_allclose(on_axes, np.eye(2), atol=1e-12)  # V' turns v1 and v2 onto the axes
     np.testing.assert_allclose(np.abs(edge[stretched]).max(axis=0), sigma, rtol=1e-3)
     tips = [note.xy for note in last.texts if not note.get_text()]
     np.testing.assert_allclose([np.hypot(*tip) for tip in tips], sigma)

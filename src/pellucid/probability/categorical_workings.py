@@ -45,7 +45,7 @@ def multinomial_workings(
     exact = [[int(value) for value in row] for row in rows]
     if (rows < 0).any() or (rows != np.array(exact)).any() or len({sum(row) for row in exact}) > 1:
         raise ValueError("X must hold counts whose rows add up to one number of draws, got others.")
-    labels = [f"category {j + 1}" for j in range(rows.shape[1])]
+    labels: list[Label] = [f"category {j + 1}" for j in range(rows.shape[1])]
     counts = [sum(row[j] for row in exact) for j in range(rows.shape[1])]
     n = sum(exact[0])
     ways = [math(over(math(f"{n} !"), _factorials(row)), "=", multinomial_coefficient(row)) for row in exact]

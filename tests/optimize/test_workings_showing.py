@@ -76,6 +76,7 @@ EXAMPLES = [
     (LBFGS(2, TRIALS), ROSENBROCK, [-1.2, 1]),
     (ConjugateGradient(line_search=TRIALS), SMOOTH, [1, 1]),
     (FISTA(), ROSENBROCK, [-1.2, 1]),
+    (AcceleratedGradient(), ROSENBROCK, [-1.2, 1]),
     (FISTA(0.001), POWELL, [3, -1, 0, 1]),
     (ProximalGradient(), SMOOTH, [1, 1]),
     (ConjugateGradient("hestenes-stiefel", ExactStep()), QUADRATIC, [1, 2, 3]),
@@ -214,8 +215,8 @@ def test_refuses_with_one_sentence(arguments, message):
 
 
 def test_refuses_methods_without_workings():
-    with pytest.raises(TypeError, match=r"method must be an instance of one of AdaGrad, .*, got AcceleratedGradient"):
-        show_steps(AcceleratedGradient(), "x**2", [1])
+    with pytest.raises(TypeError, match=r"method must be an instance of one of AcceleratedGradient, .*, got object"):
+        show_steps(object(), "x**2", [1])
     with pytest.raises(TypeError, match="got the class Adam"):
         show_steps(Adam, "x**2", [1])
 

@@ -172,7 +172,16 @@ def _end_step(rounds: list[LloydRound], data: ExactData) -> Step:
     )
     head = ["cluster", *(data.symbol("x", j) for j in range(data.n_features)), "rows"]
     rows = [[math(k + 1), *last.centers.row(k), math(last.labels.count(k))] for k in range(last.centers.rows)]
-    return step("The clusters", sentence(words), table(head, rows), result("E =", last.objective))
+    return step(
+        "The clusters",
+        sentence(words),
+        table(head, rows),
+        result("E =", last.objective),
+        remark(
+            "The gradient of E in a center is ", math("2 ∑", fenced("c_k − x_i")),
+            ", center less row; it vanishes at the mean. With the other sign a step along it would climb.",
+        ),
+    )  # fmt: skip
 
 
 def _listed(centers: Matrix) -> list[str | Math]:

@@ -36,7 +36,7 @@ def svd_workings(estimator: SVD, X: Data, y: Data = None) -> Document:  # noqa: 
     steps = (
         step("Multiply it by itself", sentence("The shorter way:"), formula(f"{name} =", matrix(product))),
         values_step(name, product, squares),
-        _values_step(values),
+        _values_step(values, is_symmetric=A == A.T),
         _vectors_step(A, values, left, right),
         _approximation_step(A, squares, values, left, right),
     )
@@ -64,10 +64,17 @@ def _signed(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
     return left * Matrix.diag(*signs), right * Matrix.diag(*signs)
 
 
-def _values_step(values: list[Rational]) -> Step:
+def _values_step(values: list[Rational], *, is_symmetric: bool) -> Step:
     rows = [[math(f"σ_{k + 1}"), math(root(f"λ_{k + 1}")), value] for k, value in enumerate(values)]
     return step(
-        "The singular values", sentence("They are the roots of the eigenvalues:"), table(["", "", "value"], rows)
+        "The singular values",
+        sentence("They are the roots of the eigenvalues:"),
+        table(["", "", "value"], rows),
+        *(
+            [remark("This matrix is symmetric: they are the absolute values of its own eigenvalues, never below 0.")]
+            if is_symmetric
+            else []
+        ),
     )
 
 
@@ -102,7 +109,7 @@ def _approximation_step(
         result(fenced("A − A_1", "‖‖"), "=", root(rest), "=", _rounded(sqrt(rest))),
         remark(
             "The sum of squared errors is the square of this norm: books that give an error of an approximation mean "
-            "one or the other."
+            "one or the other. A bound that grows with the variance of the noise bounds the square."
         ),
         sentence(
             f"It is stored in {numbers} numbers instead of {A.rows * A.cols}: ", math(over(A.rows * A.cols, numbers))

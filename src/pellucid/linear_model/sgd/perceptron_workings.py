@@ -111,6 +111,13 @@ def _opening(
             " on,",
         ),
         change,
+        remark(
+            "A row on the line counts as a mistake. Who learns only where ",
+            math("y f < 0"),
+            ", as some notes say, never starts: from ",
+            math("w = 0"),
+            " every f is 0.",
+        ),
         *data.opening(class_column(labels), (math("y"), data.y)),
     )
 

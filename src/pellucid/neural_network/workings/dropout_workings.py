@@ -128,6 +128,10 @@ def _test_step(h: Matrix) -> Step:
         sentence("Nothing is dropped and nothing is scaled, since the scale was paid in training:"),
         formula("h̃ = h =", column(h)),
         remark(
+            "Here p is the probability to drop a unit. The 0.8 for inputs and 0.5 for hidden units that notes give are "
+            "probabilities to keep one: p is 0.2 and 0.5."
+        ),
+        remark(
             "With masks also at test time the predictions of many passes spread: their standard deviation is a measure "
             "of how sure the network is."
         ),

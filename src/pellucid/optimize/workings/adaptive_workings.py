@@ -200,7 +200,11 @@ def _rule(f: ExactFunction, method: Any) -> tuple[Block, ...]:
         *words_about_roots(method),
     ]  # fmt: skip
     usual = remark("The usual ", math("ρ_2"), " is ", math(typed(USUAL_DECAY)), ", as its authors recommend.")
-    return (*blocks, usual)
+    outside = remark(
+        "The safeguard stands beside the root, ", math(root("r̂"), "+ ε"), "; some notes put it elsewhere, where it is "
+        "of another size.",
+    )  # fmt: skip
+    return (*blocks, usual, outside)
 
 
 def _hat(letter: str, k: int | str) -> Script:

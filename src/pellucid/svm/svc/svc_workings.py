@@ -195,6 +195,7 @@ def _dual_step(terms: Terms) -> Step:
             "Where the derivatives of the Lagrangian vanish, the plane is a sum of points and the multipliers balance:"
         ),
         formula("w = ∑ α_i t_i φ_i ,", "∑ α_i t_i = 0"),
+        remark("The Lagrangian is minimized over w and b, and maximized over the multipliers."),
         sentence("Put back, that leaves a problem which sees the points through their products only:"),
         formula("max ∑ α_i −", HALF, "∑ ∑ α_i α_j t_i t_j K_ij ,", box),
     )

@@ -240,6 +240,9 @@ def _prediction_step(tube: ExactTube) -> Step:
         w = tube.data.X.T * Matrix(tube.beta)
         line = combination([(value, tube.data.symbol("x", j)) for j, value in enumerate(w)])
         blocks.append(formula("w = ∑ β_i x_i =", column(w), ",", "f", fenced("x"), "=", line, *sign))
+    blocks.append(
+        remark("The signs of the pulls are in β: unlike in a classifier, no target stands beside them in the sum.")
+    )
     mean = Matrix([[sum(tube.data.X.col(j)) / Rational(tube.data.n_samples) for j in range(tube.data.n_features)]])
     at = matrix(mean.T) if tube.data.n_features > 1 else math(mean[0])
     blocks.append(

@@ -181,7 +181,7 @@ def _definition(criterion: str) -> list[Block]:
     if criterion == "gini":
         return [formula("G = 1 −", "∑", "p^2")]
     if criterion == "error":
-        return [formula("E = 1 −", "max p")]
+        return [formula("E = 1 −", "max p"), remark("The error is 1 less the largest share, not that share itself.")]
     return [formula("H =", "∑", "p log_2", fenced(over(1, "p")))]
 
 

@@ -472,6 +472,7 @@ def _node_step(
         sentence("Beside it, the other two impurities:"),
         formula(Words("Gini"), "=", gini_terms(node.counts), "=", gini(node.counts)),
         formula(Words("error"), "=", error_terms(node.counts), "=", error(node.counts)),
+        *([] if node.path else [remark("The error is 1 less the largest share, not that share itself.")]),
     ]
     blocks += [block for split in found if split.threshold is None for block in _column_blocks(split, of_node, classes)]
     blocks += _threshold_blocks([split for split in found if split.threshold is not None], of_node, classes)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sympy import Rational
 
 from pellucid import exercise
 from pellucid.core.card_index import entries
-from pellucid.exercises import RECIPES, make_sheets, mark_answers
+from pellucid.exercises import exercise_names, make_sheets, mark_answers
 from pellucid.exercises.asked_results import AskedResult, asked_in, values_of
 from pellucid.exercises.generating import LARGEST_NUMERATOR, MOST_ASKED_STEPS, is_clean
-from pellucid.exercises.recipes import OTHER_NAMES
+from pellucid.exercises.recipes import OTHER_NAMES, RECIPES, find_recipe
 from pellucid.show.document import formula, result, sentence, step, table
 from pellucid.show.notation import Words, math
 
-every_method = pytest.mark.parametrize("name", sorted(RECIPES))
+every_method = pytest.mark.parametrize("name", sorted(exercise_names()))
 
 
 def rights(made):
@@ -36,7 +38,7 @@ def test_a_line_worked_by_hand():
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_every_exercise_is_clean_and_its_marks_find_the_planted_mistake(name, level):
     made = exercise(name, seed=level, level=level)
-    recipe = RECIPES[made.name]
+    recipe = find_recipe(made.name)
     assert is_clean(made.problem.work(), made.answers, recipe)
     assert len({asked.step for asked in made.answers}) <= MOST_ASKED_STEPS
     if not recipe.rounded:
@@ -69,15 +71,39 @@ def test_a_seed_gives_the_same_exercise_and_another_one_another(name):
 @every_method
 def test_the_question_does_not_tell_what_it_asks(name):
     made = exercise(name, seed=1)
-    assert all(asked.heading in made.text() or RECIPES[made.name].hides_headings for asked in made.answers)
+    assert all(asked.heading in made.text() or find_recipe(made.name).hides_headings for asked in made.answers)
     gaps = made.text().count("________")
     assert gaps >= sum(len(asked.rows) or 1 for asked in made.answers)
 
 
+def numbers_in(given):
+    if isinstance(given, (list, tuple)):
+        return [number for part in given for number in numbers_in(part)]
+    return [given] if isinstance(given, (int, float)) else []
+
+
+@every_method
+def test_the_question_tells_all_numbers_of_the_data(name):
+    made = exercise(name, seed=1, level=2)
+    told = {number.replace("−", "-") for number in re.findall(r"[−-]?\d+(?:\.\d+)?", made.text())}
+    if not name.startswith("random-forest"):  # whose trees tell what they say of the rows
+        missing = [number for number in numbers_in(made.problem.given) if not {str(number), str(abs(number))} & told]
+        assert not missing
+
+
 def test_every_method_with_workings_has_exercises():
-    known = {*RECIPES, *OTHER_NAMES}
+    known = {*exercise_names(), *OTHER_NAMES}
     assert {entry.command_name for entry in entries().values() if entry.workings} <= known
     assert set(OTHER_NAMES.values()) <= set(RECIPES)
+
+
+@pytest.mark.parametrize("name", ["ridge", "k-means", "gaussian-nb", "decision-tree-classifier"])
+def test_a_method_without_a_recipe_has_exercises_by_its_card(name, monkeypatch):
+    monkeypatch.delitem(RECIPES, name)
+    assert name in exercise_names()
+    made = exercise(name, seed=1)
+    assert made.mark(rights(made)) == [True] * len(made.answers)
+    assert "more than rounding" not in made.solution.text()
 
 
 def test_a_method_is_known_by_any_spelling_and_a_wrong_one_gets_the_nearest():

@@ -198,7 +198,7 @@ def _last_column(blocks: Sequence[Block], only: frozenset[str] | None) -> Iterat
         for j in range(len(block.head) - 1, 0, -1):
             cells = [_as_math(row[j]) for row in block.rows]
             values = [values_of(cell) for cell in cells]
-            if values and all(value is not None and len(value) == 1 for value in values):
+            if block.head[j] != "" and values and all(value is not None and len(value) == 1 for value in values):
                 if only is None or block.head[j] in only:
                     rows = tuple(_as_math(row[0]) for row in block.rows)
                     yield _as_math(block.head[j]), math(Grid(tuple((cell,) for cell in cells))), rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from pellucid.core.checks import check_one_of, check_whole, find_name
 from pellucid.exercises.asked_results import AskedResult, asked_in, values_of
-from pellucid.exercises.recipes import OTHER_NAMES, RECIPES, Problem, Recipe
+from pellucid.exercises.recipes import OTHER_NAMES, Problem, Recipe, exercise_names, find_recipe
 from pellucid.show.comparison import COMPARISON, has_cut_numbers
 from pellucid.show.document import (
     Block,
@@ -119,11 +119,11 @@ def exercise(name: str, seed: int = 0, level: int = 1) -> Exercise:
     >>> line.mark({1: "3", 2: "1"})[:1]
     [False]
     """
-    known = find_name(name, [*RECIPES, *OTHER_NAMES], hint="pellucid.exercises.RECIPES lists all.", what="name")
+    known = find_name(name, [*exercise_names(), *OTHER_NAMES], what="name")
     known = OTHER_NAMES.get(known, known)
     check_whole(0, seed=seed)
     check_one_of_levels(level)
-    recipe = RECIPES[known]
+    recipe = find_recipe(known)
     for rng in _sources(known, seed, level):
         problem = recipe.draw(rng, level)
         work = _worked(problem)

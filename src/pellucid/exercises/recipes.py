@@ -14,6 +14,7 @@ from typing import Any
 
 from pellucid.core.card_index import entries, hyphened
 from pellucid.core.cards import find_card
+from pellucid.core.input_rules import NO_TARGET, NUMBERS
 from pellucid.exercises.drawn_data import (
     Row,
     box,
@@ -270,6 +271,30 @@ def _network(rng: Random, level: int) -> Drawn:
     biases = [numbers(rng, units, -1, 1), numbers(rng, 1, -1, 1)]
     told = {"W_1": weights[0], "W_2": weights[1], "b_1": biases[0], "b_2": biases[1]}
     return Drawn(weights, biases, told, {"x": numbers(rng, 2, 1, 3)})
+
+
+def _scored(rng: Random, level: int) -> Drawn:
+    n = 3 + level
+    scores = sorted((value / 10 for value in rng.sample(range(1, 10), n)), reverse=True)
+    return Drawn(scores, ["yes", "no", *(rng.choice(("yes", "no")) for _ in range(n - 2))])
+
+
+def _two_orders(rng: Random, level: int) -> Drawn:
+    n = 2 + level
+    return Drawn(rng.sample(range(1, 9), n), rng.sample(range(1, n + 1), n))
+
+
+def _detections(rng: Random, level: int) -> Drawn:
+    hits = [1, 0, *(rng.randint(0, 1) for _ in range(level))]
+    rng.shuffle(hits)
+    objects = sum(hits) + rng.randint(0, 1)
+    return Drawn(hits, objects, {"detections": hits, "objects": objects})
+
+
+def _rival_boxes(rng: Random, level: int) -> Drawn:
+    boxes = [[0, 0, 4, 4], [0, rng.randint(1, 3), 4, 4 + rng.randint(1, 3)], *(box(rng) for _ in range(level - 1))]
+    scores = [value / 10 for value in rng.sample(range(5, 10), len(boxes))]
+    return Drawn(boxes, scores, {"boxes": boxes, "scores": scores, "threshold": 0.5}, {"threshold": 0.5})
 
 
 def _selection(rng: Random, level: int) -> Drawn:
@@ -553,14 +578,24 @@ RECIPES: dict[str, Recipe] = dict(
             rounded=True,
             skip=("The rounds",),
         ),
-        _fit("GaussianNB", "Fit normal densities, and decide about the new row.", _asked_about(_classes())),
         _fit(
-            "MultinomialNB", "Count words, and decide about the new document.", _multinomial, largest_denominator=1000
+            "GaussianNB",
+            "Fit normal densities, and decide about the new row.",
+            _asked_about(_classes()),
+            skip=("The boundary",),
+        ),
+        _fit(
+            "MultinomialNB",
+            "Count words, and decide about the new document.",
+            _multinomial,
+            skip=("The boundary",),
+            largest_denominator=1000,
         ),
         _fit(
             "BernoulliNB",
             "Count words that occur, and decide about the new document.",
             _bernoulli,
+            skip=("The boundary",),
             largest_denominator=1000,
         ),
         _fit("CategoricalNB", "Count categories, and decide about the new row.", _categories, largest_denominator=1000),
@@ -654,6 +689,19 @@ RECIPES: dict[str, Recipe] = dict(
             "Pool the image by blocks of two by two.",
             lambda rng, level: Drawn(_grid(rng, 2, 2 * min(level, 2), 0, 9)),
         ),
+        _topic("roc", "Walk the ROC curve, and find the area under it.", _scored, skip=("Draw",)),
+        _topic("ranking amount", "How wrong is the order of the scores?", _two_orders),
+        _topic(
+            "average precision",
+            "Of the detections, best first, a 1 is right. Find the average precision.",
+            _detections,
+        ),
+        _topic("non-maximum suppression", "Which boxes stay?", _rival_boxes),
+        _topic(
+            "total variation",
+            "Denoise the signal by its total variation.",
+            lambda rng, level: Drawn([0] * level + [rng.randint(4, 9)] * (level + 1), 1),
+        ),
         _topic("network", "Work the network forward, and its gradients backward.", _network, skip=("Check",)),
         _topic(
             "graph", "Find the value at every node and the derivative by every input.", _expression, skip=("Check",)
@@ -713,6 +761,30 @@ RECIPES: dict[str, Recipe] = dict(
     ]
 )
 """Name of a method or topic on the command line -> how exercises on it are made."""
+
+
+def exercise_names() -> list[str]:
+    """Return what there are exercises on: the recipes, and every method with workings that has none of its own."""
+    others = (entry.command_name for entry in entries().values() if entry.workings)
+    return [*RECIPES, *(name for name in others if name not in RECIPES and name not in OTHER_NAMES)]
+
+
+def find_recipe(name: str) -> Recipe:
+    """Return the recipe of a method; without one of its own, by what its card says it takes, to two decimals."""
+    if name in RECIPES:
+        return RECIPES[name]
+    card: Any = find_card(next(entry.name for entry in entries().values() if entry.command_name == name))
+    target, trial = card.rules_for(card.estimator(**card.trial.by_hand)).target, card.trial
+
+    def data(rng: Random, level: int) -> Drawn:
+        n, columns = min(4 + level, trial.rows), min(2, trial.columns)
+        X = points(rng, n, columns, 0, 5)
+        if target == NO_TARGET:
+            return Drawn(X)
+        return Drawn(X, numbers(rng, n) if target == NUMBERS else ["a", "b", *rng.choices("ab", k=n - 2)])
+
+    return _fit(card.name, "Work the steps by hand.", data, trial.by_hand, rounded=True, about_ties=True)[1]
+
 
 OTHER_NAMES = {
     "mlp-classifier": "network",

@@ -92,6 +92,19 @@ def test_a_path_down_to_zero_keeps_its_breakpoints():
     assert drawn[1.25] == pytest.approx(0.5)  # halfway in alpha is halfway in w
 
 
+def test_ticks_of_a_path_down_to_zero_do_not_cover_each_other():
+    ax = plot_coefficient_path([1.0, 0.1, 0.0011, 0.0009, 0.0], np.ones((1, 5)))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["$10^{-2}$", "$10^{-1}$", "$10^{0}$", "0"]
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_ten_names_have_ten_colors():
+    ax = plot_coefficient_path([1.0, 0.1], np.outer(np.arange(1.0, 11.0), [0.0, 1.0]))
+    assert len({line.get_color() for line in ax.lines[1:]}) == 10
+
+
 def test_only_the_furthest_reaching_coefficients_get_names():
     coefs = np.outer(np.arange(30.0), [0.0, 1.0])
     ax = plot_coefficient_path([1.0, 0.1], coefs)

@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_sample_image, make_circles
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -92,6 +93,15 @@ def pruned_tree() -> Any:
     """Draw a tree with the branches that a validation set cut."""
     grown = DecisionTreeClassifier(random_state=0).fit(MEASURED[::2], SPECIES[::2])
     return plots.plot_tree(prune_reduced_error(grown, MEASURED[1::2], SPECIES[1::2]))
+
+
+def pruned_watermelons() -> Any:
+    """Draw the melons' tree as validation rows prune it, with what they cut."""
+    learn, validate = (load_watermelons(part) for part in ("learn", "validate"))
+    both = pd.concat([learn, validate])
+    grown = ID3Classifier().fit(learn.iloc[:, :6], learn["good"])
+    model = ID3Classifier(pruning="post", validation=list(range(len(learn), len(both))))
+    return plots.plot_tree(model.fit(both.iloc[:, :6], both["good"]), grown=grown)
 
 
 def balls() -> Any:
@@ -214,6 +224,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
         ID3Classifier().fit((w := load_watermelons()).iloc[:, :6], w["good"])
     ),
     "pruned_tree": pruned_tree,
+    "pruned_watermelons": pruned_watermelons,
     "nearest_neighbors": lambda: plots.plot_decision_regions(
         KNeighborsClassifier(5).fit(PETALS, SPECIES), PETALS, SPECIES
     ),

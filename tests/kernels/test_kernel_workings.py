@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sympy import Rational
 
-from pellucid.kernels import RBF, Linear, Polynomial, Sigmoid
+from pellucid.kernels import RBF, Laplacian, Linear, Polynomial, Sigmoid
 from pellucid.show import show_work
 
 
@@ -27,7 +28,6 @@ def test_every_kernel_with_exact_products_is_printed(kernel, form):
 @pytest.mark.parametrize(
     ("kernel", "X", "words"),
     [
-        (Sigmoid(), [[1], [2]], "kernel must be 'linear', 'poly' or 'rbf' to show the work"),
         (Polynomial(2, -1), [[1], [2]], "coef0 of at least 0"),
         (Polynomial(4, 1), [[1, 2, 3], [4, 5, 6]], "at most 20 features to show the work, got 35"),
         (Linear(), [[float(i)] for i in range(5)], "at most 4 rows"),
@@ -38,3 +38,22 @@ def test_refuses_with_a_sentence(kernel, X, words):
         show_work(kernel, X)
     with pytest.raises(ValueError, match="y must be None"):
         show_work(kernel, X, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "passes"),
+    [
+        (Laplacian(0.5), True),
+        (Sigmoid(gamma=1, coef0=-1), False),
+        (Linear() + Polynomial(2), True),
+        (RBF(0.5) * Linear(), True),
+        (2 * Laplacian(1) + 1, True),
+    ],
+)
+def test_other_kernels_sums_and_products_are_worked_and_put_to_mercers_test(kernel, passes):
+    rows = [[0, 0], [1, 2], [3, 1]]
+    work = show_work(kernel, rows)
+    assert work.answer["mercer"] is passes
+    numbers = np.array(rows, dtype=float)
+    np.testing.assert_allclose(np.array(work.answer["products"], dtype=float), kernel(numbers, numbers), rtol=1e-14)
+    assert ("A witness" in work.text()) is not passes

@@ -52,3 +52,20 @@ def test_agrees_with_both_programs(table, alpha, fit_intercept):
 def test_refuses_one_penalty_per_target():
     with pytest.raises(TypeError, match="alpha must be a number at least 0"):
         show_work(Ridge(alpha=[1.0]), [[1], [2]], [1, 2])
+
+
+def test_ridge_cv_leaves_rows_out_without_a_second_fit():
+    from pellucid.linear_model import Ridge, RidgeCV
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 1.0, 2.0, 4.0])
+    work = show_work(RidgeCV(), X, y)
+    assert work.answer["scores"][1] == Rational(2045, 2601)
+    errors = []
+    for i in range(4):  # with a second fit it is the same
+        others = [j for j in range(4) if j != i]
+        errors.append((y[i] - Ridge(alpha=1).fit(X[others], y[others]).predict(X[[i]])[0]) ** 2)
+    assert float(work.answer["scores"][1]) == pytest.approx(np.mean(errors))
+    assert "more than rounding" not in work.text()
+    assert work.answer["alpha_"] == Rational(1, 10)
+    with pytest.raises(ValueError, match="cv must be None to show the work"):
+        show_work(RidgeCV(cv=2), X, y)

@@ -9,7 +9,7 @@ import sklearn.naive_bayes as peer
 from sympy import Rational
 
 import pellucid
-from pellucid.linear_model import Perceptron
+from pellucid.cluster import Diana
 from pellucid.naive_bayes import (
     BayesClassifier,
     BernoulliNB,
@@ -21,6 +21,7 @@ from pellucid.naive_bayes import (
 )
 from pellucid.probability import Bernoulli, Categorical, Gaussian, Logistic
 from pellucid.show import show_work
+from pellucid.show.notation import minus
 from pellucid.show.text_layout import width
 from tests.naive_bayes.samples import counts, points, seeds
 
@@ -227,7 +228,10 @@ def test_the_namesakes_of_scikit_learn_are_shown_too(name):  # peer
         (lambda: show_decision(MixedNB("logistic"), [[1.5]], ["a"], [[1]]), "densities must be Bernoulli, Categorical"),
         (lambda: show_decision(MixedNB(var_smoothing=0.0), [[1.5]], ["a"], [[1]]), "vary within every class"),
         (lambda: show_decision(GaussianNB(var_smoothing=0), [[1]], ["a"], [[1]]), "vary within every class"),
-        (lambda: show_decision(BayesClassifier(), [[1]], [0], [[1]]), "densities must be given to show the work"),
+        (
+            lambda: show_decision(BayesClassifier(), [[1]], [0], [[1]]),
+            "y must have one label|X must have|variance of 0",
+        ),
         (
             lambda: show_decision(BayesClassifier({0: Logistic(0, 1)}, priors=[1]), None, None, [[1]]),
             "Gaussian, Bernoulli or Categorical to be worked by hand, got Logistic",
@@ -245,8 +249,8 @@ def test_refuses_what_cannot_be_worked_by_hand(make, message):  # errors
 
 
 def test_refuses_other_estimators():
-    with pytest.raises(TypeError, match="estimator must be an instance of one of .*, got Perceptron"):
-        show_decision(Perceptron(), [[1]], ["a"], [[1]])
+    with pytest.raises(TypeError, match="one that decides about new rows, got Diana"):
+        show_decision(Diana(), [[1], [2]], None, [[1]])
 
 
 TENNIS = [
@@ -300,3 +304,22 @@ def test_every_model_smooths_its_prior_alike(kind):
     assert "prior_alpha" in work.text()
     with pytest.raises(ValueError, match="prior_alpha must be at least 0, got -1"):
         kind(prior_alpha=-1).fit(X, y)
+
+
+def test_the_boundary_of_two_classes_is_told_as_coefficients():
+    rows, labels = [[1, 0], [1, 1], [0, 1]], list("aab")
+    for model in (MultinomialNB(), BernoulliNB()):
+        text = show_work(model, rows, labels).text()
+        assert "The boundary as coefficients" in text
+        fitted = model.fit(rows, labels)
+        odds = np.diff(fitted.predict_log_proba([[0, 0], [1, 0]]), axis=1).ravel()
+        assert minus(f"{odds[1] - odds[0]:.5g}") in text  # what the first column adds
+        assert minus(f"{odds[0]:.5g}") in text  # the constant
+
+
+def test_a_bayes_decision_with_densities_that_are_fitted():
+    work = show_work(BayesClassifier("gaussian"), [[1], [3], [7], [9]], list("aabb"), new=[[4], [6]])
+    assert work.answer["predicted"] == ["a", "b"]
+    assert "Fit the densities" in work.text()
+    assert "normal with mean 2 and variance 1" in work.text()
+    assert "not what was found" not in work.text()

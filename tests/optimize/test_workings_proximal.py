@@ -72,3 +72,13 @@ def test_refuses_what_has_no_steps():
         show_steps(FISTA(), "x**2", [1], penalty="l1")
     with pytest.raises(ValueError, match="steps must be at most 20"):
         show_steps(FISTA(), "x**2", [1], steps=21)
+
+
+def test_accelerated_gradient_is_worked_as_fista_without_a_penalty():
+    from pellucid.optimize import FISTA, AcceleratedGradient
+    from pellucid.show import show_work
+
+    work = show_work(AcceleratedGradient(step_size=0.1), "x**2 + 3*y**2", [1, 1], steps=3)
+    assert work.title == "Accelerated gradient descent"
+    assert work.answer["x"] == show_work(FISTA(step_size=0.1), "x**2 + 3*y**2", [1, 1], steps=3).answer["x"]
+    assert work.answer["x"][1] == [Rational(4, 5), Rational(2, 5)]

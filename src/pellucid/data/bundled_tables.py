@@ -182,7 +182,8 @@ def load_watermelons(part: str | None = None, *, numbers: bool = False) -> pd.Da
     Parameters
     ----------
     part : {"learn", "validate"}, default=None
-        The ten melons to learn from in the book's example of pruning, or the seven to validate on; None for all.
+        The ten melons to learn from in the book's example of pruning, or the seven to validate on; None for all. With a
+        part ``navel`` stands first: of equally good columns ID3 asks for the first, and the book for that one.
     numbers : bool, default=False
         Whether to keep ``density`` and ``sugar``, two columns of numbers.
 
@@ -197,6 +198,7 @@ def load_watermelons(part: str | None = None, *, numbers: bool = False) -> pd.Da
         raise ValueError(f'part must be "learn", "validate" or None, got {part!r}.')
     if part is not None:
         melons = melons[melons.index.isin(MELONS_TO_LEARN) == (part == "learn")]
+        melons = melons[["navel", *melons.columns.drop("navel")]]
     return melons if numbers else melons.drop(columns=["density", "sugar"])
 
 

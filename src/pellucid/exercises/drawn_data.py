@@ -48,6 +48,9 @@ def mixed_groups(rng: Random, n: int, columns: int = 2, high: int = 5) -> tuple[
 def counts(rng: Random, n: int, words: int, high: int = 2) -> tuple[list[Row], list[str]]:
     """Return how often each word stands in each of ``n`` documents of two classes."""
     X = [[rng.randint(0, high) for _ in range(words)] for _ in range(n)]
+    for row in X:
+        if not any(row):  # a document has words
+            row[rng.randrange(words)] = 1
     return X, ["a"] * (n - n // 2) + ["b"] * (n // 2)
 
 

@@ -578,14 +578,24 @@ RECIPES: dict[str, Recipe] = dict(
             rounded=True,
             skip=("The rounds",),
         ),
-        _fit("GaussianNB", "Fit normal densities, and decide about the new row.", _asked_about(_classes())),
         _fit(
-            "MultinomialNB", "Count words, and decide about the new document.", _multinomial, largest_denominator=1000
+            "GaussianNB",
+            "Fit normal densities, and decide about the new row.",
+            _asked_about(_classes()),
+            skip=("The boundary",),
+        ),
+        _fit(
+            "MultinomialNB",
+            "Count words, and decide about the new document.",
+            _multinomial,
+            skip=("The boundary",),
+            largest_denominator=1000,
         ),
         _fit(
             "BernoulliNB",
             "Count words that occur, and decide about the new document.",
             _bernoulli,
+            skip=("The boundary",),
             largest_denominator=1000,
         ),
         _fit("CategoricalNB", "Count categories, and decide about the new row.", _categories, largest_denominator=1000),

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from sympy import Matrix, Rational, exp, prod
+from mpmath import mp  # type: ignore[import-untyped]  # it comes with sympy
+from sympy import Matrix, Rational, exp, prod, tanh
 
 from pellucid.core.types import Data
 from pellucid.kernels.feature_map import monomials, n_mapped
-from pellucid.kernels.formulas import RBF, Linear, Polynomial
-from pellucid.kernels.kernel import Kernel
+from pellucid.kernels.formulas import RBF, Laplacian, Linear, Polynomial, Sigmoid
+from pellucid.kernels.kernel import Constant, Kernel, Product, Scaled, Sum
 from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import exact_features, exact_number, numbered_table
-from pellucid.show.notation import Math, Mathlike, Script, factor, fenced, math, matrix, root, total
+from pellucid.show.notation import Math, Mathlike, Script, Words, factor, fenced, math, matrix, minus, root, total
 
 MAX_ROWS = 4
 MAX_FEATURES = 20
@@ -26,6 +27,8 @@ def kernel_workings(kernel: Kernel, X: Data, y: Data = None) -> Document:
     if y is not None:
         raise ValueError("y must be None for a kernel, which knows no targets, got some. Leave it out.")
     rows, _, _ = exact_features(X, max_rows=MAX_ROWS)
+    if not isinstance(kernel, Linear | Polynomial | RBF):
+        return _other_workings(kernel, rows)
     exact = exact_kernel(SimpleNamespace(kernel=kernel), rows)
     K = exact.products(rows)
     steps = [_products_step(exact, rows, K)]
@@ -34,6 +37,123 @@ def kernel_workings(kernel: Kernel, X: Data, y: Data = None) -> Document:
         steps += _map_steps(exact, polynomial, rows, K)
     steps.append(_minors_step(K))
     return Document("A kernel", _opening(rows), tuple(steps), {"products": K.tolist()})
+
+
+def _other_workings(kernel: Kernel, rows: Matrix) -> Document:
+    """Show the products of a kernel without a finite map, part by part, and whether they pass Mercer's test."""
+    parts = _parts(kernel, rows)
+    K = parts[-1][1]
+    steps = [
+        step(
+            name, formula("k =", written) if written is not None else remark(DIGITS_REMARK), formula("K =", matrix(K_))
+        )
+        for (name, K_), written in zip(parts, _written(kernel), strict=True)
+    ]
+    steps.append(_mercer_step(K))
+    return Document("A kernel", _opening(rows), tuple(steps), {"products": K.tolist(), "mercer": _is_positive(K)})
+
+
+DIGITS_REMARK = "Entry by entry, from the matrices above. Of numbers without end the first digits are kept."
+
+
+def _parts(kernel: Kernel, rows: Matrix) -> list[tuple[str, Matrix]]:
+    """Return the products of each part of a kernel and, last, of the whole."""
+    if isinstance(kernel, Sum | Product):
+        found = [one for part in kernel.parts for one in _parts(part, rows)]
+        own = [_parts(part, rows)[-1][1] for part in kernel.parts]
+        whole = own[0]
+        for one in own[1:]:
+            whole = whole + one if isinstance(kernel, Sum) else whole.multiply_elementwise(one)
+        return [*found, ("The sum" if isinstance(kernel, Sum) else "The product, entry by entry", whole)]
+    if isinstance(kernel, Scaled):
+        below = _parts(kernel.kernel, rows)
+        return [*below, ("Times a number", exact_number(kernel.factor, "factor")[0] * below[-1][1])]
+    if isinstance(kernel, Constant):
+        return [("The same for all", exact_number(kernel.value, "value")[0] * Matrix.ones(rows.rows, rows.rows))]
+    if isinstance(kernel, Sigmoid | Laplacian):
+        return [(f"The {type(kernel).__name__.lower()} kernel", _entries(kernel, rows))]
+    if isinstance(kernel, Linear | Polynomial | RBF):
+        exact = exact_kernel(SimpleNamespace(kernel=kernel), rows)
+        return [
+            (f"The {'RBF' if isinstance(kernel, RBF) else type(kernel).__name__.lower()} kernel", exact.products(rows))
+        ]
+    raise ValueError(f"kernel must be made of the kernels of pellucid.kernels to show the work, got {kernel!r}.")
+
+
+def _entries(kernel: Any, rows: Matrix) -> Matrix:
+    gamma = _gamma(kernel.gamma, rows)
+    if isinstance(kernel, Sigmoid):
+        c = exact_number(kernel.coef0, "coef0")[0]
+        return (rows * rows.T).applyfunc(lambda v: _digits(tanh(gamma * v + c)))
+    n = rows.rows
+    away = Matrix(n, n, lambda i, j: sum((abs(v) for v in rows.row(i) - rows.row(j)), Rational(0)))
+    return away.applyfunc(lambda v: _digits(exp(-gamma * v)))
+
+
+def _digits(value: Any) -> Rational:
+    return value if value.is_Rational else Rational(str(value.evalf(DIGITS)))
+
+
+def _written(kernel: Kernel) -> list[Any]:
+    """Return the formula of each part, None where it is a sum, a product or a multiple."""
+    if isinstance(kernel, Sum | Product):
+        return [*(one for part in kernel.parts for one in _written(part)), None]
+    if isinstance(kernel, Scaled):
+        return [*_written(kernel.kernel), None]
+    product = [Script(math("x"), above=math("T")), "z"]
+    if isinstance(kernel, Sigmoid):
+        return [math(Words("tanh"), fenced(math("γ", *product, "+ c")))]
+    if isinstance(kernel, Laplacian):
+        return [Script(math("e"), above=math("− γ", Script(fenced("x − z", "‖‖"), below=math(1))))]
+    if isinstance(kernel, Constant):
+        return [math("c")]
+    return [_plain_formula(kernel)]
+
+
+def _plain_formula(kernel: Any) -> Math:
+    if isinstance(kernel, RBF):
+        return Script(math("e"), above=math("− γ", Script(fenced("x − z", "‖‖"), above=math(2))))
+    product = math(Script(math("x"), above=math("T")), "z")
+    return product if isinstance(kernel, Linear) else to_power(math("γ", product, "+ c"), int(kernel.degree))
+
+
+def _is_positive(K: Matrix) -> bool:
+    """Return whether no energy of these products is below 0, up to the digits that are kept."""
+    return all(value > -Rational(1, 10**20) for value in _eigenvalues(K))
+
+
+def _eigenvalues(K: Matrix) -> list[Rational]:
+    with mp.workdps(3 * DIGITS):
+        return sorted(Rational(mp.nstr(value, DIGITS)) for value in mp.eigsy(_many_digits(K), eigvals_only=True))
+
+
+def _many_digits(K: Matrix) -> Any:
+    return mp.matrix([[mp.mpf(int(v.p)) / int(v.q) for v in K.row(i)] for i in range(K.rows)])
+
+
+def _mercer_step(K: Matrix) -> Step:
+    with mp.workdps(3 * DIGITS):
+        values, vectors = mp.eigsy(_many_digits(K))
+        least = min(range(K.rows), key=lambda k: values[k])
+        ordered = sorted(map(float, values), reverse=True)
+        listed = [[math(f"λ_{k + 1}"), Words(minus(f"{value:.5g}"))] for k, value in enumerate(ordered)]
+        c = [float(vectors[i, least]) for i in range(K.rows)]
+        energy = float(values[least])
+    blocks: list[Block] = [
+        sentence("K is symmetric. It is that of inner products only if no energy is below 0: none of its eigenvalues."),
+        table(["", "eigenvalue"], listed),
+    ]
+    if _is_positive(K):
+        blocks.append(sentence("None is below 0: on these rows the kernel passes Mercer's test."))
+    else:
+        told = [[math(i + 1), Words(minus(f"{value:.4g}"))] for i, value in enumerate(c)]
+        blocks += [
+            sentence("One is below 0. A witness, numbers c whose energy is negative, shows that no map exists:"),
+            table([math("i"), math("c_i")], told),
+            result("c^T K c =", Words(minus(f"{energy:.5g}"))),
+            remark("The sigmoid is no kernel for all its parameters; on other rows it may pass."),
+        ]
+    return step("Mercer's test", *blocks)
 
 
 def _opening(rows: Matrix) -> tuple[Block, ...]:

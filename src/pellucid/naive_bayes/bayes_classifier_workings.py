@@ -10,17 +10,26 @@ import numpy as np
 from sympy import Rational
 
 from pellucid.core.types import Data
+from pellucid.naive_bayes.gaussian_nb_workings import (
+    mean_line,
+    mean_of,
+    smoothing_remark,
+    variance_line,
+    variance_of,
+)
 from pellucid.naive_bayes.prior_workings import (
     decimal,
     exact_labels,
     exact_prior,
     prior_step,
     probability_of,
+    rows_of_classes,
     typed_text,
     winner,
 )
+from pellucid.probability.gaussian import Gaussian
 from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
-from pellucid.show.exact_data import exact_number
+from pellucid.show.exact_data import exact_features, exact_number, exact_parameter
 from pellucid.show.notation import Math, Script, Words, fenced, math, over, root
 
 if TYPE_CHECKING:
@@ -31,16 +40,18 @@ MAX_DECISIONS = 4
 
 def bayes_classifier_workings(estimator: BayesClassifier, X: Data, y: Data = None, new: Data = None) -> Document:
     """Show the decisions about the rows of ``X``, or of ``new``, for densities of one column that were given."""
-    densities, classes = _given(estimator, y)
+    learned = isinstance(estimator.densities, str | type)
+    densities, classes, fitted = _fitted(estimator, X, y) if learned else (*_given(estimator, y), [])
     labels = None if y is None else exact_labels(y, len(np.asarray(X)))[0]
     if estimator.priors is None and labels is None:
         raise ValueError("y must be given if priors are not, got None. The shares of the classes are the prior.")
     counts = [1] * len(classes) if labels is None else [labels.count(c) for c in classes]
     prior = exact_prior(counts, estimator.priors)
     costs = _exact_costs(estimator.costs, len(classes))
-    rows = _numbers(X if new is None else new)
+    rows = _numbers((np.asarray(X)[:MAX_DECISIONS] if learned else X) if new is None else new)
     decisions = [_decision(x, densities, classes, prior, costs) for x in rows]
     steps = (
+        *fitted,
         prior_step(classes, counts, prior, is_share=estimator.priors is None),
         *([_threshold_step(classes, prior, costs)] if len(classes) == 2 else []),
         *(made for made, _ in decisions),
@@ -49,12 +60,35 @@ def bayes_classifier_workings(estimator: BayesClassifier, X: Data, y: Data = Non
     return Document("The Bayes decision", _opening(densities, classes, costs), steps, found)
 
 
+def _fitted(estimator: BayesClassifier, X: Data, y: Data) -> tuple[list[Any], list[Any], list[Step]]:
+    """Return normal densities with the mean and variance of the rows of each class, the classes, how they are found."""
+    name = getattr(estimator.densities, "__name__", estimator.densities)
+    if name not in ("gaussian", "Gaussian", "multivariate_gaussian", "MultivariateGaussian"):
+        raise ValueError(f"densities must be given, or be 'gaussian' to be fitted by hand, got {name!r}.")
+    features, _, _ = exact_features(X, max_features=1)
+    labels, classes = exact_labels(y, features.rows)
+    smoothing = exact_parameter(estimator, "var_smoothing")
+    added = smoothing * variance_of(list(features))
+    densities, lines = [], list[Block]()
+    for c, rows in zip(classes, rows_of_classes(labels, classes), strict=True):
+        own = [features[i, 0] for i in rows]
+        if variance_of(own) + added == 0:
+            raise ValueError(f"X must vary within class {c} to be worked by hand, got a variance of 0.")
+        densities.append(Gaussian(float(mean_of(own)), float(variance_of(own) + added)))
+        lines += [
+            mean_line(math("μ", fenced(Words(str(c)))), own),
+            variance_line(math("σ^2", fenced(Words(str(c)))), own),
+        ]
+    fitting = step(
+        "Fit the densities",
+        sentence("The densities are not given but normal, with mean and variance of the rows of each class:"),
+        *lines,
+        *([smoothing_remark(smoothing)] if smoothing else []),
+    )
+    return densities, classes, [fitting]
+
+
 def _given(estimator: BayesClassifier, y: Data) -> tuple[list[Any], list[Any]]:
-    if isinstance(estimator.densities, str | type):
-        raise ValueError(
-            f"densities must be given to show the work, got {estimator.densities!r}. "
-            "For densities that are fitted show the work of GaussianNB or MultinomialNB."
-        )
     if isinstance(estimator.densities, Mapping):
         classes = sorted(estimator.densities)
         densities = [estimator.densities[c] for c in classes]

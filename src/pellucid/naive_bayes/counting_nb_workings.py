@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sympy import Matrix, Rational, log
@@ -10,6 +11,7 @@ from pellucid.core.types import Data
 from pellucid.naive_bayes.prior_workings import (
     MAX_COLUMNS,
     Factor,
+    boundary_step,
     decided_rows,
     decision_step,
     exact_labels,
@@ -65,6 +67,7 @@ def multinomial_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: 
             classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior), pseudo=pseudo
         ),
         _share_step(sums, shares, words, classes, alpha),
+        *boundary_step(classes, words, list(zip(shares.row(0), shares.row(-1), strict=True)), prior),
         *decisions,
     )
     found = {"feature_count_": sums.tolist(), "predicted": predicted, "shares": shares.tolist(), "prior": prior}
@@ -168,6 +171,7 @@ def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Da
             classes, sizes, prior, is_share=estimator.class_prior is None and bool(estimator.fit_prior), pseudo=pseudo
         ),
         _bernoulli_share_step(counts, shares, sizes, columns, classes, alpha),
+        *_coin_boundary(classes, columns, shares, prior),
         *(made for made, _ in decisions),
     )
     found: dict[str, Any] = {"feature_count_": counts.tolist(), "shares": shares.tolist(), "prior": prior}
@@ -177,6 +181,15 @@ def bernoulli_nb_workings(estimator: BernoulliNB | MultinomialNB, X: Data, y: Da
     return Document(
         "Naive Bayes on yes and no", _bernoulli_opening(estimator, X, ones, columns, labels, alpha, notes), steps, found
     )
+
+
+def _coin_boundary(classes: list[Label], columns: list[str], shares: Matrix, prior: list[Rational]) -> list[Step]:
+    """Return the boundary of two classes of coins: a 0 speaks too, so its odds go to the constant."""
+    if len(classes) != 2 or any(p in (0, 1) for p in shares):
+        return []
+    odds = [(shares[0, j] / (1 - shares[0, j]), shares[1, j] / (1 - shares[1, j])) for j in range(shares.cols)]
+    absent = prod(((1 - shares[1, j]) / (1 - shares[0, j]) for j in range(shares.cols)), start=Rational(1))
+    return boundary_step(classes, columns, odds, prior, absent)
 
 
 def _ones(estimator: BernoulliNB | MultinomialNB, X: Data) -> tuple[Matrix, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import log, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +11,7 @@ from sympy import Rational
 
 from pellucid.core.checks import is_number
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Step, formula, remark, result, sentence, step
+from pellucid.show.document import Block, Step, formula, remark, result, sentence, step, table
 from pellucid.show.exact_data import MAX_ROWS, exact_number, exact_parameter, read_labels, sorted_classes
 from pellucid.show.notation import Math, Words, fenced, math, over, typed
 
@@ -20,7 +20,7 @@ Factor: TypeAlias = tuple[Math, Any]
 
 
 MAX_COLUMNS = 8
-NO_COUNT = Rational(0)
+NO_COUNT, ONE = Rational(0), Rational(1)
 
 
 def decided_rows(rows: Sequence[Any]) -> Sequence[Any]:
@@ -127,6 +127,40 @@ def decision_step(
         ),
         decided,
     )
+
+
+def boundary_step(
+    classes: Sequence[Any],
+    names: Sequence[str],
+    weights: Sequence[tuple[Rational, Rational]],
+    prior: Sequence[Rational],
+    absent: Rational = ONE,
+) -> list[Step]:
+    """Return the boundary of two classes as coefficients; none where a probability is 0.
+
+    ``weights`` holds for each column the ratio whose logarithm is its coefficient, first for the second class, and
+    ``absent`` the ratio of a row of zeros.
+    """
+    ratios = [b / a if a else Rational(0) for a, b in weights]
+    if len(classes) != 2 or 0 in (*ratios, *prior) or any(a == 0 for a, _ in weights) or absent == 0:
+        return []
+    constant = prior[1] / prior[0] * absent
+    rows = [
+        [name, math("log", fenced(ratio)), decimal(log(float(ratio)))]
+        for name, ratio in zip(names, ratios, strict=True)
+    ]
+    return [
+        step(
+            "The boundary as coefficients",
+            sentence(
+                f"The logarithm of the odds of {classes[1]} is linear in the row: naive Bayes is a linear classifier."
+            ),
+            formula("f", fenced("x"), "= w_0 + ∑ w_j x_j"),
+            table(["column", math("w_j"), ""], rows),
+            formula("w_0 = log", fenced(constant), "≈", decimal(log(float(constant)))),
+            sentence(f"Where it is above 0 the class is {classes[1]}, below 0 {classes[0]}."),
+        )
+    ]
 
 
 def winner(scores: Sequence[Any], classes: Sequence[Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard
+from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard, Trial
 from pellucid.core.checks import check_nonnegative, check_positive
 from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
@@ -104,6 +104,7 @@ CARDS = (
     MethodCard(
         RidgeCV,
         topics=("LIN-2",),
+        workings="pellucid.linear_model.ridge.ridge_cv_workings:ridge_cv_workings",
         asks=_folds_and_scorer,
         parameters={
             "alphas": NUMBER | GRID,
@@ -124,6 +125,7 @@ CARDS = (
         },
         input=NUMERIC,
         variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
+        trial=Trial(rows=6),
         meaning=MEANING,
     ),
 )

@@ -62,7 +62,9 @@ def fista_workings(
         blocks.append(_value_block(f, k + 1, points[-1], points[-2], penalty))
         steps.append(step(f"Iteration {k + 1}", *blocks))
     answer = {"ahead": [list(x) for x in ahead], "weights": weights}
-    return Walk("Accelerated proximal gradient descent (FISTA)", rule, tuple(steps), tuple(points), answer)
+    is_plain = type(method).__name__ == "AcceleratedGradient"
+    title = "Accelerated gradient descent" if is_plain else "Accelerated proximal gradient descent (FISTA)"
+    return Walk(title, rule, tuple(steps), tuple(points), answer)
 
 
 def proximal_gradient_workings(

@@ -27,6 +27,7 @@ MOST_VARIABLES = 4
 
 METHOD_WORKINGS = {
     "AdaGrad": "adaptive_workings:adagrad_workings",
+    "AcceleratedGradient": "proximal_workings:fista_workings",
     "Adam": "adaptive_workings:adam_workings",
     "AlternatingMinimization": "coordinate_workings:alternating_workings",
     "BFGS": "quasi_newton_workings:bfgs_workings",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from sympy import Rational
 
 from pellucid import exercise
+from pellucid.cluster import KMeans
 from pellucid.core.card_index import entries
 from pellucid.exercises import exercise_names, make_sheets, mark_answers
 from pellucid.exercises.asked_results import AskedResult, asked_in, values_of
 from pellucid.exercises.generating import LARGEST_NUMERATOR, MOST_ASKED_STEPS, is_clean
 from pellucid.exercises.recipes import OTHER_NAMES, RECIPES, find_recipe
-from pellucid.show.document import formula, result, sentence, step, table
+from pellucid.show.document import Drawing, formula, result, sentence, step, table
 from pellucid.show.notation import Words, math
+from pellucid.show.showing import work_by_hand
 
 every_method = pytest.mark.parametrize("name", sorted(exercise_names()))
 
@@ -74,6 +77,21 @@ def test_the_question_does_not_tell_what_it_asks(name):
     assert all(asked.heading in made.text() or find_recipe(made.name).hides_headings for asked in made.answers)
     gaps = made.text().count("________")
     assert gaps >= sum(len(asked.rows) or 1 for asked in made.answers)
+
+
+def test_a_problem_with_a_tie_is_not_clean_unless_it_is_about_ties():
+    X = [[0, 0], [1, 2], [-1, -1], [2, 3], [-2, 1], [3, 1]]  # two rows lie between the first centers
+    work = work_by_hand(KMeans(2, init=[[-1, 3], [2, 0]], n_init=1), X)
+    answers = tuple(asked for number, one in enumerate(work.steps, 1) for asked in asked_in(number, one))
+    recipe = RECIPES["k-means"]
+    assert not is_clean(work, answers, recipe)
+    assert is_clean(work, answers, replace(recipe, about_ties=True))
+
+
+def test_pictures_that_show_results_are_left_out_of_the_question():
+    made = exercise("graph")
+    assert any(isinstance(block, Drawing) for block in made.solution.introduction)
+    assert not any(isinstance(block, Drawing) for block in made.question.introduction)
 
 
 def numbers_in(given):

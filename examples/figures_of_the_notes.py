@@ -13,6 +13,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.datasets import load_sample_image, make_circles
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -23,7 +24,8 @@ from pellucid.core.trace import record
 from pellucid.data import load_capitals_of_europe, load_digits, load_iris, load_play_tennis, load_watermelons
 from pellucid.decomposition import NMF, PCA, SVD, FastICA, KernelPCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
-from pellucid.linear_model import LinearRegression, RidgeClassifier, lars_path
+from pellucid.ensemble import AdaBoostClassifier
+from pellucid.linear_model import LinearRegression, LogisticRegression, RidgeClassifier, lars_path
 from pellucid.losses import MARGIN_LOSSES
 from pellucid.manifold import ClassicalMDS, Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from pellucid.mixture import GaussianMixture
@@ -31,7 +33,7 @@ from pellucid.model_selection import bias_variance_simulation
 from pellucid.naive_bayes import BayesClassifier
 from pellucid.neighbors import KNeighborsClassifier
 from pellucid.neural_network import MLPClassifier
-from pellucid.optimize import GradientDescent
+from pellucid.optimize import ConstantStep, CosineDecay, GradientDescent, InverseTime, LinearDecay, StepDecay
 from pellucid.optimize.race import race
 from pellucid.probability import curve_band
 from pellucid.svm import SVC
@@ -91,6 +93,15 @@ def pruned_tree() -> Any:
     """Draw a tree with the branches that a validation set cut."""
     grown = DecisionTreeClassifier(random_state=0).fit(MEASURED[::2], SPECIES[::2])
     return plots.plot_tree(prune_reduced_error(grown, MEASURED[1::2], SPECIES[1::2]))
+
+
+def pruned_watermelons() -> Any:
+    """Draw the melons' tree as validation rows prune it, with what they cut."""
+    learn, validate = (load_watermelons(part) for part in ("learn", "validate"))
+    both = pd.concat([learn, validate])
+    grown = ID3Classifier().fit(learn.iloc[:, :6], learn["good"])
+    model = ID3Classifier(pruning="post", validation=list(range(len(learn), len(both))))
+    return plots.plot_tree(model.fit(both.iloc[:, :6], both["good"]), grown=grown)
 
 
 def balls() -> Any:
@@ -185,7 +196,25 @@ def filters_and_maps() -> Any:
     return figure
 
 
+def objects_in_a_scene() -> Any:
+    """Draw boxes and masks, and the class of each pixel, of a made scene."""
+    from pellucid.vision.scenes import NOT_A_DIGIT, digit_scenes, label_map
+
+    scenes, truth = digit_scenes(1, size=160, fewest=4, most=6, random_state=3)
+    figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+    plots.plot_objects(scenes[0], truth[0], axes[0])
+    plots.plot_label_map(scenes[0], label_map(truth[0]), axes[1], ignore=NOT_A_DIGIT)
+    return figure
+
+
 ONE_COLUMN = MEASURED[["petal_length"]]
+SCHEDULES = {
+    "constant": ConstantStep(0.1),
+    "1 / t": InverseTime(0.1, decay=0.1),
+    "step": StepDecay(0.1, every=30),
+    "linear": LinearDecay(0.1),
+    "cosine": CosineDecay(0.1),
+}
 DESCENTS = {"descent": GradientDescent(0.03), "newton": "newton"}
 FIGURES: dict[str, Callable[[], Any]] = {
     "tree_of_play_tennis": lambda: plots.plot_tree(
@@ -195,6 +224,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
         ID3Classifier().fit((w := load_watermelons()).iloc[:, :6], w["good"])
     ),
     "pruned_tree": pruned_tree,
+    "pruned_watermelons": pruned_watermelons,
     "nearest_neighbors": lambda: plots.plot_decision_regions(
         KNeighborsClassifier(5).fit(PETALS, SPECIES), PETALS, SPECIES
     ),
@@ -248,6 +278,17 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "race_in_the_valley": lambda: race("(1 - x)**2 + 100*(y - x**2)**2", [-1.2, 1.0]).plot(),
     "learning_rates": learning_rates,
     "early_stopping": early_stopping,
+    "schedules": lambda: plots.plot_schedules(SCHEDULES),
+    "chord_of_a_function": lambda: plots.plot_convexity(lambda x: x**4 - 2 * x**2 + 0.2 * x, -1.2, 1.1),
+    "unit_balls": plots.plot_unit_balls,
+    "geometry_of_a_discriminant": lambda: plots.plot_hyperplane(
+        LogisticRegression().fit(PETALS[50:], SPECIES[50:]), PETALS[50:], SPECIES[50:], [4.0, 2.3]
+    ),
+    "rounds_of_boosting": lambda: plots.plot_boosting_rounds(
+        AdaBoostClassifier(n_estimators=10, random_state=0).fit(PETALS[50:], SPECIES[50:]), PETALS[50:], SPECIES[50:]
+    ),
+    "layers_of_a_network": lambda: plots.plot_layers([4, 6, 3]),
+    "objects_in_a_scene": objects_in_a_scene,
     "lti_response": lambda: plots.plot_response([3, 1, 2], [3, 2, 1]),
     "filters_and_maps": filters_and_maps,
 }

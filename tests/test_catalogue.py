@@ -1,11 +1,14 @@
 """The catalogue tells the truth: what it lists can be imported, and the tests it names exist."""
 
 import re
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import pellucid
 from pellucid.catalogue import read_catalogue
 from pellucid.core import card_index
 from pellucid.core.card_index import entries
@@ -80,3 +83,21 @@ def test_a_card_that_hides_what_the_index_needs_is_refused(monkeypatch):
 
 def test_every_public_estimator_has_a_card_that_names_its_topic():
     assert set(public_estimators()) == {card.name for card in all_cards()}
+
+
+def test_without_an_extra_its_topics_say_what_they_need_and_none_is_planned(monkeypatch):
+    monkeypatch.setattr("pellucid.catalogue.is_installed", lambda extra: extra != "deep")
+    states = {topic.id: topic.status for topic in read_catalogue()}
+    assert states["DNN-7"] == "needs pellucid[deep]"
+    assert set(states.values()) == {"done", "needs pellucid[deep]"}
+
+
+def test_everything_of_a_package_is_imported_without_torch(tmp_path):
+    # folders with links to all that is installed but PyTorch stand for a machine that has none
+    for place in map(Path, [*sys.path, Path(pellucid.__file__).parents[1]]):
+        for path in place.glob("*") if place.name in ("site-packages", "src") else ():
+            if not path.name.startswith(("torch", "__editable__")) and not (tmp_path / path.name).exists():
+                (tmp_path / path.name).symlink_to(path)
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from pellucid.neural_network import *; print(convolve)"
+    done = subprocess.run([sys.executable, "-S", "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert "function convolve" in done.stdout, done.stderr

@@ -32,6 +32,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "data": {"core"},
     "solvers": {"core", "proofs"},
     "show": BASE,
+    "exercises": {"core", "show"},
     "losses": BASE | {"solvers", "show"},
     "kernels": BASE | {"solvers", "show"},
     "optimize": FOUNDATIONS,
@@ -56,7 +57,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "ensemble": FAMILY | {"tree", "core.files"},  # a bag of models is saved as its members are
     "plots": {"core", "plots.drawing", "kernels", "losses", "model_selection", "cluster", "manifold", "vision"}
     | {"tree", "neural_network"},
-    "app.tables": BASE,
+    "app.tables": BASE | {"data"},
     "app.table_model": BASE | {"core.files", "app.tables"},
     "app.bake_off": FAMILY
     | TABLES
@@ -74,6 +75,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "core.files",
         "catalogue",
         "show",
+        "exercises",
+        "optimize",
         "probability",
         "proofs",
         "vision",

@@ -16,6 +16,7 @@ __all__ = [
     "Trace",
     "UncertifiedWarning",
     "__version__",
+    "exercise",
     "load",
     "record",
     "save",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pellucid.core.trace import Trace, record
     from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify
+    from pellucid.exercises import exercise
     from pellucid.proofs.certificate import Certificate, Claim
     from pellucid.show import show_work
 

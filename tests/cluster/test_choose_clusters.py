@@ -210,6 +210,8 @@ def test_the_picture_marks_what_is_recommended():
     figure = choice.plot()
     assert len(figure.axes) == 6
     assert plot_cluster_choice(choice, figure=None).axes[2].get_ylabel() == "gap statistic"
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert told == [f"recommended: {choice.k}", "preferred by a criterion"]
 
 
 def test_the_picture_says_what_was_not_computed():

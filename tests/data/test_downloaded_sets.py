@@ -69,6 +69,9 @@ def test_faces_are_read_from_images_and_arrays_in_any_order(tmp_path, monkeypatc
 
 
 def test_a_folder_without_faces_gets_a_sentence(tmp_path):
+    np.savez(tmp_path / "other.npz", faces=np.zeros(3))
+    with pytest.raises(ValueError, match=r"path must hold train_faces, got other\.npz with \['faces'\]"):
+        read_cbcl_faces(tmp_path / "other.npz")
     with pytest.raises(ValueError, match=r"got no such file in .*Name the folder train/face"):
         read_cbcl_faces(tmp_path)
 

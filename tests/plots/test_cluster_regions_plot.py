@@ -44,6 +44,16 @@ def test_recorded_rounds_can_be_seen_one_by_one():
         plot_cluster_regions(model, X, step=99)
 
 
+def test_the_legend_counts_the_rows_of_each_cluster():
+    model = KMeans(2, random_state=0).fit(X)
+    ax = plot_cluster_regions(model, X)
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    sizes = np.bincount(model.labels_)
+    assert told == [f"cluster 0: {sizes[0]} rows", f"cluster 1: {sizes[1]} rows", "center"]
+    drawn = next(dots for dots in ax.collections if dots.get_label() == told[0])
+    np.testing.assert_array_equal(drawn.get_offsets(), X[model.labels_ == 0])
+
+
 def test_a_slice_of_a_table_says_where_it_is():
     table = pd.DataFrame(np.column_stack([X, np.arange(6.0)]), columns=["width", "height", "age"])
     ax = plot_cluster_regions(KMeans(2, random_state=0).fit(table), table, features=("height", "age"))

@@ -5,23 +5,29 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from pellucid.core.trace import record
 from pellucid.data import load_iris
 from pellucid.decomposition import PCA, FastICA, KernelPCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.ensemble import AdaBoostClassifier
 from pellucid.linear_model import LinearRegression, Ridge, RidgeClassifier
 from pellucid.model_selection import bias_variance_bootstrap, bias_variance_simulation
 from pellucid.naive_bayes import BayesClassifier
 from pellucid.neural_network import MLPClassifier, convolve
+from pellucid.optimize import InverseTime
 from pellucid.plots import (
     plot_activations,
     plot_bias_variance,
+    plot_boosting_rounds,
     plot_class_densities,
     plot_component_contours,
+    plot_convexity,
     plot_decision_regions,
     plot_directions,
     plot_discriminant_values,
     plot_early_stopping,
     plot_em_bound,
+    plot_hyperplane,
     plot_images,
     plot_lifted,
     plot_penalty_balls,
@@ -31,9 +37,11 @@ from pellucid.plots import (
     plot_reject_region,
     plot_resampled_curves,
     plot_response,
+    plot_schedules,
     plot_single_features,
     plot_soft_threshold,
     plot_traces,
+    plot_unit_balls,
     plot_unit_disc,
 )
 from pellucid.probability import Gaussian, curve_band
@@ -243,6 +251,8 @@ def test_the_unit_disc_becomes_an_ellipse_with_the_singular_values_as_half_axes(
             (first, turned, stretched, last)}  # fmt: skip
     np.testing.assert_allclose(edge[last], edge[first] @ A.T, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(edge[turned], axis=1), 1.0)
+    on_axes = [note.xy for note in turned.texts if not note.get_text()]
+    np.testing.assert_allclose(on_axes, np.eye(2), atol=1e-12)  # V' turns v1 and v2 onto the axes
     np.testing.assert_allclose(np.abs(edge[stretched]).max(axis=0), sigma, rtol=1e-3)
     tips = [note.xy for note in last.texts if not note.get_text()]
     np.testing.assert_allclose([np.hypot(*tip) for tip in tips], sigma)
@@ -436,3 +446,68 @@ def test_a_race_of_one_variable_shows_the_points_on_the_curve():
     assert x[0] == 2.0
     assert x[-1] == pytest.approx(0.5 ** (1 / 3), abs=1e-3)
     np.testing.assert_allclose(lines["f"].get_ydata(), lines["f"].get_xdata() ** 4 - 2 * lines["f"].get_xdata())
+
+
+def test_a_chord_shows_that_a_function_is_not_convex():
+    # x^4 - 2 x^2 between its minima -1 and 1: the chord is at -1, the function at 0 is 0
+    ax = plot_convexity(lambda x: x**4 - 2 * x**2, -1.0, 1.0)
+    lines = named(ax)
+    assert lines["chord"].get_xydata().tolist() == [[-1.0, -1.0], [1.0, -1.0]]
+    violated = lines["f is above the chord by 1: not convex"].get_xydata()
+    np.testing.assert_allclose(violated, [[0.0, 0.0], [0.0, -1.0]], atol=0.01)
+    assert "f is below this chord" in named(plot_convexity(lambda x: x**2, -1.0, 2.0))
+    assert "f is below this chord" in named(plot_convexity(lambda x: 3 * x, -1.0, 2.0))  # lines are convex
+    with pytest.raises(ValueError, match="a must be below b, got 2 and 1"):
+        plot_convexity(abs, 2.0, 1.0)
+
+
+def test_schedules_are_drawn_step_by_step():
+    ax = plot_schedules({"1/t": InverseTime(1.0), "mine": lambda t: 0.5}, 4)
+    np.testing.assert_allclose(named(ax)["1/t"].get_xydata(), [[0, 1], [1, 1 / 2], [2, 1 / 3], [3, 1 / 4]])
+    assert named(ax)["mine"].get_ydata().tolist() == [0.5] * 4
+
+
+@pytest.mark.parametrize(("p", "diagonal"), [(1, 0.5), (2, np.sqrt(0.5)), (np.inf, 1.0)])
+def test_unit_balls_are_at_distance_one(p, diagonal):
+    (line,) = named(plot_unit_balls([p])).values()
+    edge = line.get_xydata()
+    np.testing.assert_allclose(np.linalg.norm(edge, ord=p, axis=1), 1.0)
+    assert edge[np.argmin(np.abs(edge[:, 0] - edge[:, 1]) - edge[:, 0])] == pytest.approx([diagonal] * 2)
+    with pytest.raises(ValueError, match="norms must be above 0, got -1"):
+        plot_unit_balls([-1])
+
+
+def test_the_distance_of_a_point_from_the_border_is_its_value_over_the_length_of_w():
+    X, y = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 4.0], [4.0, 3.0]]), np.array(["a", "a", "b", "b"])
+    model = SVC(kernel="linear").fit(X, y)
+    ax = plot_hyperplane(model, X, y, [1.0, 3.0])
+    w, value = np.ravel(model.coef_), float(model.decision_function([[1.0, 3.0]])[0])
+    (line,) = [line for label, line in named(ax).items() if label.startswith("distance")]
+    assert line.get_label() == f"distance {value / np.hypot(*w):.3g} = g(x) / |w|".replace("-", "−")
+    point, foot = line.get_xydata()
+    assert model.decision_function([foot])[0] == pytest.approx(0.0, abs=1e-9)
+    assert np.hypot(*(point - foot)) == pytest.approx(abs(value) / np.hypot(*w))
+    border = named(ax)["g(x) = 0"].get_xydata()
+    np.testing.assert_allclose(model.decision_function(border), 0.0, atol=1e-9)
+    with pytest.raises(ValueError, match="model and point must be of two columns"):
+        plot_hyperplane(model, X, y, [1.0])
+
+
+def test_rows_grow_where_earlier_rounds_of_boosting_were_wrong():
+    X, y = load_iris().iloc[50:, 2:4], load_iris()["species"][50:].to_numpy()
+    with record():
+        model = AdaBoostClassifier(n_estimators=4, random_state=0).fit(X, y)
+    figure = plot_boosting_rounds(model, X, y, rounds=(1, 3))
+    first, third, whole = figure.axes
+    assert whole.get_title() == "all 4 rounds"
+    assert third.get_title() == f"round 3: vote {model.estimator_weights_[2]:.3g}"
+
+    def areas_in(ax):
+        return np.concatenate([dots.get_sizes() for dots in ax.collections if dots.get_label() in model.classes_])
+
+    areas = areas_in(third)
+    weight = model.trace_.states[2]["sample_weight"]
+    assert np.corrcoef(areas, np.concatenate([weight[y == label] for label in model.classes_]))[0, 1] > 0.999999
+    assert len(set(areas_in(first))) == 1
+    with pytest.raises(ValueError, match="rounds must be of the 4 that were made, got 5"):
+        plot_boosting_rounds(model, X, y, rounds=(5,))

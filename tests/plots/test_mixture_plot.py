@@ -32,6 +32,12 @@ def test_every_component_has_its_two_ellipses(covariance_type):
     np.testing.assert_allclose([2 * ellipses[0].width, 2 * ellipses[2].width], [ellipses[1].width, ellipses[3].width])
 
 
+def test_the_legend_names_components_and_deviations():
+    model = GaussianMixture(2, random_state=0).fit(rows())
+    told = [text.get_text() for text in plot_mixture(model, rows()).get_legend().get_texts()]
+    assert told == ["component 0", "component 1", "within 1 deviation", "within 2 deviations"]
+
+
 def test_an_ellipse_has_the_axes_of_its_covariance():
     model = GaussianMixture(2, covariance_type="diag", random_state=0).fit(rows())
     long = int(np.argmin(model.means_[:, 0]))

@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from pellucid.plots import plot_feature_maps, plot_network_filters  # noqa: E402
+from pellucid.neural_network import MLPClassifier  # noqa: E402
+from pellucid.plots import plot_feature_maps, plot_layers, plot_network_filters  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +61,20 @@ def test_what_has_no_convolution_gets_a_sentence():
         plot_network_filters({})
     with pytest.raises(ValueError, match=r"layer must be one of \['0', '2'\], got '1'"):
         plot_feature_maps(network(), np.ones((6, 6)), layer="1")
+
+
+def test_layers_have_their_units_and_weights():
+    ax = plot_layers([2, 3, 1])
+    assert [len(dots.get_offsets()) for dots in ax.collections] == [2, 3, 1]
+    assert len(ax.lines) == 2 * 3 + 3 * 1
+    assert [text.get_text() for text in ax.texts] == ["input\n2 units", "hidden 1\n3 units", "output\n1 unit"]
+    model = MLPClassifier((3,), tol=0.1, random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+    drawn = plot_layers(model)
+    widths = np.array([line.get_linewidth() for line in drawn.lines[:12]])
+    weights = np.abs(model.coefs_[0]).ravel()
+    assert np.corrcoef(widths, weights)[0, 1] > 0.999999
+    above = [line.get_color() == drawn.lines[int(np.argmax(model.coefs_[0]))].get_color() for line in drawn.lines[:12]]
+    np.testing.assert_array_equal(above, model.coefs_[0].ravel() >= 0)
+    assert "input\n64 units, 10 drawn" in [text.get_text() for text in plot_layers([64, 2]).texts]
+    with pytest.raises(ValueError, match="at least two layers"):
+        plot_layers([3])

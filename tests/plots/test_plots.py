@@ -92,6 +92,19 @@ def test_a_path_down_to_zero_keeps_its_breakpoints():
     assert drawn[1.25] == pytest.approx(0.5)  # halfway in alpha is halfway in w
 
 
+def test_ticks_of_a_path_down_to_zero_do_not_cover_each_other():
+    ax = plot_coefficient_path([1.0, 0.1, 0.0011, 0.0009, 0.0], np.ones((1, 5)))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["$10^{-2}$", "$10^{-1}$", "$10^{0}$", "0"]
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_ten_names_have_ten_colors():
+    ax = plot_coefficient_path([1.0, 0.1], np.outer(np.arange(1.0, 11.0), [0.0, 1.0]))
+    assert len({line.get_color() for line in ax.lines[1:]}) == 10
+
+
 def test_only_the_furthest_reaching_coefficients_get_names():
     coefs = np.outer(np.arange(30.0), [0.0, 1.0])
     ax = plot_coefficient_path([1.0, 0.1], coefs)
@@ -162,6 +175,16 @@ def test_refuses_several_features_or_targets():
     two = np.column_stack([Y, Y])
     with pytest.raises(ValueError, match="y must have one target, got 2"):
         plot_residuals(LinearRegression().fit(X, two), X, two)
+
+
+def test_a_curve_band_of_a_plain_grid_is_drawn():
+    from pellucid.plots.regression_plots import plot_curve_band
+    from pellucid.probability import curve_band
+
+    band = curve_band(LinearRegression(), X, Y, [0.0, 2.5, 5.0], n_resamples=20, random_state=0)
+    ax = plot_curve_band(band)
+    assert ax.lines[0].get_xdata().tolist() == [0.0, 2.5, 5.0]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), band.curve)
 
 
 def test_a_curve_band_shows_both_bands_around_the_curve():

@@ -64,6 +64,10 @@ def test_what_was_cut_is_dashed_and_the_rest_is_the_pruned_tree():
         assert len(styles) == grown.tree_.node_count
         assert styles.count("--") == grown.tree_.node_count - pruned.tree_.node_count > 0
         assert "cut away" in [text.get_text() for text in ax.get_legend().get_texts()]
+        said = [text.get_text() for text in ax.texts if text.get_zorder() == 3 and text.get_text().endswith("?)")]
+        new_leaves = (pruned.grown_.n_nodes - pruned.tree_.node_count) > 0
+        assert bool(said) == new_leaves
+        assert all(text.split("\n")[0] in pruned.classes_ for text in said)
     other = DecisionTreeClassifier(random_state=0).fit(X[::2] * -1, y[::2])
     with pytest.raises(ValueError, match="grown must be the tree that model was cut from"):
         plot_tree(pruned, grown=other)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sympy import Matrix, Rational
 
-from pellucid.show.exact_data import exact_data, exact_number
+from pellucid.show.exact_data import exact_data, exact_features, exact_number
 
 
 def test_decimals_are_read_as_they_were_typed():
@@ -83,3 +83,12 @@ def test_refuses_wrong_shapes():
         exact_data([[1], [2]], [[1, 2], [3, 4]])
     with pytest.raises(ValueError, match="y must be given"):
         exact_data([[1], [2]], None)
+
+
+def test_the_text_that_is_no_number_is_blamed():
+    with pytest.raises(ValueError, match="X must hold finite numbers, got 'abc' in row 2"):
+        exact_features([["1", "2"], ["3", "abc"]])
+    with pytest.raises(ValueError, match="y must hold finite numbers, got 'abc' in row 3"):
+        exact_data([[1], [2], [3]], ["1", "2", "abc"])
+    with pytest.raises(ValueError, match="got '1' in row 1. .* turn texts into numbers"):
+        exact_features([["1", "2"]])

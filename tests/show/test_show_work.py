@@ -311,9 +311,9 @@ def test_every_topic_is_shown_by_its_name(topic):
     assert len(show_work(topic, *given, **options).text()) > 300
 
 
-def test_an_unknown_topic_is_refused_with_all_that_there_are():
-    with pytest.raises(ValueError, match=r"one of the topics anchor matching, .*zero initialization, got 'soft max'"):
-        show_work("soft max", [1, 2])
+def test_an_unknown_topic_is_refused_with_the_nearest():
+    with pytest.raises(ValueError, match="topic must be .*, got 'softened'; soft threshold, softmax and "):
+        show_work("softened", [1, 2])
 
 
 def test_formulas_graphs_new_rows_and_more_steps_are_reached():

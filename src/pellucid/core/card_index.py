@@ -21,6 +21,17 @@ from pellucid.proofs.index import proof_modules
 ENDING = "_card"
 
 
+def hyphened(name: str) -> str:
+    """Return the name of a class in small letters, with hyphens between its words.
+
+    Examples
+    --------
+    >>> hyphened("KNeighborsClassifier"), hyphened("ID3Classifier")
+    ('k-neighbors-classifier', 'id3-classifier')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "-", name).lower()
+
+
 @dataclass(frozen=True)
 class Entry:
     """What the file of a card says of one estimator; modules are given by their names."""
@@ -44,7 +55,7 @@ class Entry:
     @property
     def command_name(self) -> str:
         """What the command calls it: ``KNeighborsClassifier`` is ``k-neighbors-classifier``."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", self.name).lower()
+        return hyphened(self.name)
 
     @property
     def family(self) -> str:

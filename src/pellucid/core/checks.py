@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,6 +14,8 @@ from pellucid.core.types import Array
 
 NEAR = 0.75
 """Likeness from which on one name may be meant by another."""
+NEAREST = 3
+"""Names that the message about a wrong one tells."""
 
 
 def check_positive(hint: str = "", **values: Any) -> None:
@@ -62,6 +64,28 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_key = {" ".join(one.split()).casefold(): one for one in known}
     near = get_close_matches(" ".join(name.split()).casefold(), by_key, 1, NEAR)
     return f" Did you mean {by_key[near[0]]!r}?" if near else ""
+
+
+def find_name(name: str, known: Iterable[str], hint: str = "", what: str = "method") -> str:
+    """Return the known name that is written, whatever its case and hyphens; for a wrong one tell the three nearest.
+
+    Examples
+    --------
+    >>> find_name("ID3-classifier", ["id3classifier", "lasso"])
+    'id3classifier'
+    """
+    by_key = {_letters(one): one for one in known}
+    key = _letters(name)
+    if key in by_key:
+        return by_key[key]
+    order = sorted(by_key, key=lambda one: (not key or key not in one, -SequenceMatcher(None, key, one).ratio()))
+    first, *others = [by_key[one] for one in order[:NEAREST]]
+    near = f"{', '.join([first, *others[:-1]])} and {others[-1]} are" if others else f"{first} is"
+    raise ValueError(_sentence(f"{what} must be a name that is known, got {name!r}; {near} nearest.", hint))
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def is_number(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
@@ -181,7 +182,8 @@ def load_watermelons(part: str | None = None, *, numbers: bool = False) -> pd.Da
     Parameters
     ----------
     part : {"learn", "validate"}, default=None
-        The ten melons to learn from in the book's example of pruning, or the seven to validate on; None for all.
+        The ten melons to learn from in the book's example of pruning, or the seven to validate on; None for all. With a
+        part ``navel`` stands first: of equally good columns ID3 asks for the first, and the book for that one.
     numbers : bool, default=False
         Whether to keep ``density`` and ``sugar``, two columns of numbers.
 
@@ -196,7 +198,25 @@ def load_watermelons(part: str | None = None, *, numbers: bool = False) -> pd.Da
         raise ValueError(f'part must be "learn", "validate" or None, got {part!r}.')
     if part is not None:
         melons = melons[melons.index.isin(MELONS_TO_LEARN) == (part == "learn")]
+        melons = melons[["navel", *melons.columns.drop("navel")]]
     return melons if numbers else melons.drop(columns=["density", "sugar"])
+
+
+BUNDLED: dict[str, Callable[[], pd.DataFrame]] = {
+    "adult_sample": load_adult_sample,
+    "breast_cancer": load_breast_cancer,
+    "capitals_of_europe": load_capitals_of_europe,
+    "cars_by_hand": load_cars_by_hand,
+    "diabetes": load_diabetes,
+    "digits": load_digits,
+    "distances_by_hand": load_distances_by_hand,
+    "documents": load_documents,
+    "energy": load_energy,
+    "iris": load_iris,
+    "play_tennis": load_play_tennis,
+    "watermelons": load_watermelons,
+}
+"""Tables by the names that the command takes in the place of a file."""
 
 
 def _read(name: str, index: str | None = None) -> pd.DataFrame:

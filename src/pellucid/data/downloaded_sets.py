@@ -87,6 +87,8 @@ def read_cbcl_faces(path: str | Path) -> Array:
         faces = np.stack([np.asarray(Image.open(image)) for image in images])
     else:
         with np.load(path, allow_pickle=False) as stored:
+            if "train_faces" not in stored:
+                raise ValueError(f"path must hold train_faces, got {path.name} with {list(stored)}.")
             faces = stored["train_faces"]
     _refuse_other(hashlib.sha256(b"".join(sorted(face.tobytes() for face in faces))), {CBCL_FACES}, path)
     return faces

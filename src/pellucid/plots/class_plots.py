@@ -13,12 +13,14 @@ from pellucid.plots.decision_regions_plot import MARKERS
 from pellucid.plots.drawing.style import (
     INK,
     LABEL_SIZE,
+    LINE_WIDTH,
     QUIET,
     TEXT_SIZE,
     class_color,
     legend_beside,
     panels,
     tidy_axes,
+    write_legend,
 )
 
 if TYPE_CHECKING:
@@ -101,6 +103,59 @@ def plot_discriminant_values(model: Any, X: Data, y: Data, ax: Axes | None = Non
     ax.set(xlabel="row", ylabel="value of the discriminant")
     ax.locator_params(axis="x", integer=True)
     legend_beside(ax)
+    return ax
+
+
+def plot_hyperplane(model: Any, X: Data, y: Data, point: Data, ax: Axes | None = None) -> Axes:
+    r"""Draw the geometry of a linear discriminant: its border, its normal w, and how far a point is from the border.
+
+    .. math:: g(x) = w^\top x + w_0,\qquad \text{distance } = \frac{g(x)}{\|w\|},\qquad
+       \text{of the origin } \frac{w_0}{\|w\|}
+
+    Parameters
+    ----------
+    model : fitted linear classifier of two classes
+        With ``coef_`` and ``intercept_``, of two columns.
+    X, y : array-like of shape (n_samples, 2), (n_samples,)
+        Rows and their classes.
+    point : array-like of shape (2,)
+        A point whose distance is drawn.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    """
+    check_is_fitted(model, "coef_")
+    rows, labels = np.asarray(X, dtype=float), np.asarray(y)
+    w, w0 = np.ravel(np.asarray(model.coef_, dtype=float)), float(np.ravel(model.intercept_)[0])
+    x = np.ravel(np.asarray(point, dtype=float))
+    if w.shape != (2,) or rows.ndim != 2 or rows.shape[1] != 2 or x.shape != (2,):
+        raise ValueError(f"model and point must be of two columns, got coef_ of {w.shape} and a point of {x.shape}.")
+    length = float(np.hypot(*w))
+    if length == 0:
+        raise ValueError("model must have a direction, got coef_ of zeros.")
+    value = float(w @ x) + w0
+    foot, nearest = x - value / length**2 * w, -w0 / length**2 * w
+    ax = tidy_axes(ax, (6.4, 5.0))
+    different = np.unique(labels)
+    for k, label in enumerate(different):
+        own = rows[labels == label]
+        ax.plot(*own.T, MARKERS[k], color=class_color(k, len(different)), markersize=5, label=str(label), alpha=0.7)
+    seen = np.vstack([rows, x, foot])
+    middle, far = seen.mean(axis=0), 0.6 * float(np.ptp(seen, axis=0).max())
+    start = middle - (float(w @ middle) + w0) / length**2 * w
+    along = np.array([-w[1], w[0]]) / length
+    ax.plot(*(start + np.outer([-far, far], along)).T, color=INK, linewidth=LINE_WIDTH, label="g(x) = 0")
+    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": LINE_WIDTH, "shrinkA": 0, "shrinkB": 0}
+    tip = start + 0.4 * far * w / length
+    ax.annotate("", tuple(tip), tuple(start), arrowprops=arrow, zorder=4)
+    ax.annotate("w", tuple(tip), (6, 4), textcoords="offset points", fontsize=LABEL_SIZE, color=INK)
+    told = f"distance {value / length:.3g} = g(x) / |w|".replace("-", "−")
+    ax.plot(*zip(x, foot, strict=True), "o:", color=class_color(2, 3), linewidth=LINE_WIDTH, markersize=8, label=told)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_title(f"the origin is {abs(w0) / length:.3g} from the border, at ({nearest[0]:.3g}, {nearest[1]:.3g})",
+                 fontsize=TEXT_SIZE, color=INK)  # fmt: skip
+    names = [str(name) for name in getattr(X, "columns", ("x1", "x2"))]
+    ax.set(xlabel=names[0], ylabel=names[1])
+    write_legend(ax)
     return ax
 
 

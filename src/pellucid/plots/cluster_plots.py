@@ -12,7 +12,7 @@ from pellucid.cluster.silhouette import silhouette_samples
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data, MetricLike
 from pellucid.plots.decision_regions_plot import GRID, draw_borders, draw_shades, reach
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, SMALL_SIZE, TEXT_SIZE, color, legend_beside, tidy_axes
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
 
 if TYPE_CHECKING:
@@ -68,12 +68,15 @@ def plot_cluster_regions(
     for k in range(len(centers)):
         if len(drawn) > 1:
             way = np.array([one[k, pair] for one in (*drawn, centers)])
-            ax.plot(*way.T, color=INK, linewidth=LINE_WIDTH / 2, marker=".", markersize=3.0, zorder=4)
+            told = "way of a center" if k == 0 else None
+            ax.plot(*way.T, color=INK, linewidth=LINE_WIDTH / 2, marker=".", markersize=6.0, zorder=4, label=told)
         x, y = centers[k, pair]
-        ax.scatter(x, y, s=130, marker="*", color=color(k), edgecolors=INK, linewidths=0.9, zorder=5)
+        told = "center" if k == 0 else None
+        ax.scatter(x, y, s=260, marker="*", color=color(k), edgecolors=INK, linewidths=1.2, zorder=5, label=told)
     ax.set(xlim=(across[0], across[-1]), ylim=(up[0], up[-1]), xlabel=plane.label(0), ylabel=plane.label(1))
     if plane.held:
         ax.set_title(f"slice {plane.note()}", fontsize="medium", color=INK, loc="left")
+    legend_beside(ax)
     return ax
 
 
@@ -98,9 +101,14 @@ def _nearest(rows: Array, centers: Array) -> Array:
 
 
 def _draw_rows(ax: Axes, plane: FeatureSlice, labels: Array) -> None:
-    size = float(np.clip(6000.0 / max(len(labels), 1), 4.0, 30.0))
-    colors = [color(k) for k in labels]
-    ax.scatter(plane.values(0), plane.values(1), s=size, c=colors, edgecolors="white", linewidths=0.3, zorder=3)
+    size = float(np.clip(6000.0 / max(len(labels), 1), 6.0, 60.0))
+    for k in np.unique(labels):
+        own = labels == k
+        told = f"cluster {k}: {own.sum():,} row{'' if own.sum() == 1 else 's'}"
+        ax.scatter(
+            plane.values(0)[own], plane.values(1)[own], s=size, color=color(k), edgecolors="white", linewidths=0.3,
+            zorder=3, label=told,
+        )  # fmt: skip
 
 
 MOST_ROWS = 5000
@@ -151,7 +159,7 @@ def plot_silhouettes(
     ax.set_ylim(bottom, -GAP * len(rows) - 0.04 * bottom)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    ax.set_xlabel("silhouette: 1 in the midst of its cluster, 0 between two, below 0 nearer to another")
+    ax.set_xlabel("silhouette: 1 in the midst of its cluster,\n0 between two, below 0 nearer to another")
     return ax
 
 
@@ -252,5 +260,7 @@ def _name_rows(ax: Axes, order: Array, names: Sequence[Any] | None) -> None:
         return
     texts = [str(row if names is None else names[row]) for row in order]
     is_long = max(map(len, texts)) * len(texts) > 90
-    ax.set_xticks(range(len(order)), texts, rotation=90 if is_long else 0, fontsize=8)
+    ax.set_xticks(
+        range(len(order)), texts, rotation=90 if is_long else 0, fontsize=SMALL_SIZE if is_long else TEXT_SIZE
+    )
     ax.set_xlabel("row" if names is None else "")

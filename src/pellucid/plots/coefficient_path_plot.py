@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, color, label_line_ends, tidy_axes
+from pellucid.plots.drawing.style import LINE_WIDTH, QUIET, class_color, label_line_ends, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +74,9 @@ def _scale_penalty(ax: Axes, alphas: Array) -> None:
         return
     if positive.size < alphas.size:
         ax.set_xscale("symlog", linthresh=positive.min(), linscale=0.3)
+        powers = np.arange(np.ceil(np.log10(positive.min())), np.floor(np.log10(positive.max())) + 1)
+        ticks = 10.0 ** powers[powers > np.log10(positive.min()) + 0.4]  # nearer ones would be written over the 0
+        ax.set_xticks([*ticks, 0.0], [f"$10^{{{np.log10(tick):.0f}}}$" for tick in ticks] + ["0"])
     else:
         ax.set_xscale("log")
     ax.set_xlim(alphas.max(), alphas.min())
@@ -95,6 +98,7 @@ def _draw_lines(ax: Axes, alphas: Array, coefs: Array, labels: list[str]) -> lis
             ax.plot(alphas, coefs[j], color=QUIET, linewidth=LINE_WIDTH / 3, zorder=2)
     ends = []
     for rank, j in enumerate(named):
-        ax.plot(alphas, coefs[j], color=color(rank), linewidth=LINE_WIDTH, zorder=3)
-        ends.append((float(coefs[j, -1]), labels[j], color(rank)))
+        ink = class_color(rank, len(named))
+        ax.plot(alphas, coefs[j], color=ink, linewidth=LINE_WIDTH, zorder=3)
+        ends.append((float(coefs[j, -1]), labels[j], ink))
     return ends

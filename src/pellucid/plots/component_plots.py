@@ -109,12 +109,10 @@ def plot_factor_shares(model: Any, X: Data, ax: Axes | None = None) -> Axes:
         ax.bar(places + (number - 0.5) * WIDTH, share, WIDTH, color=color(number), label=label)
     for place, value in zip(places, variance, strict=True):
         ax.annotate(f"{value:.3g}", (float(place), 1.02), ha="center", va="bottom", fontsize="small", color=QUIET)
-    ax.annotate(
-        "variance", (-0.01, 1.045), xycoords=("axes fraction", "data"), ha="right", fontsize="small", color=QUIET
-    )
+    ax.annotate("variance", (1.01, 1.025), xycoords=("axes fraction", "data"), fontsize="small", color=QUIET)
     ax.axhline(1.0, color=QUIET, linewidth=0.6)
     ax.set_xticks(places, names, rotation=45 if max(map(len, names)) > 4 else 0, ha="center", rotation_mode="default")
-    ax.set(ylim=(0.0, 1.12), ylabel="explained part of the variance")
+    ax.set(ylim=(0.0, 1.12), ylabel="part explained")
     write_legend(ax, loc="upper center", bbox_to_anchor=(0.5, 1.18), ncols=2)
     return ax
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, QUIET, color, legend_beside, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +54,7 @@ def plot_mixture(model: Any, X: Data, features: Sequence[int] = (0, 1), ax: Axes
     for k, weight in enumerate(model.weights_):
         _draw_ellipses(ax, model.means_[k, pair], _covariance(model, k)[np.ix_(pair, pair)], float(weight), k)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
+    legend_beside(ax)
     return ax
 
 
@@ -75,7 +76,8 @@ def _draw_rows(ax: Axes, rows: Array, shares: Array) -> None:
         own = best == k
         if own.any():
             clear = np.clip(0.15 + 0.65 * shares[own, k], 0.0, 0.8)
-            ax.scatter(rows[own, 0], rows[own, 1], s=size, color=color(k), alpha=clear, linewidths=0, zorder=2)
+            style: dict[str, Any] = {"color": color(k), "alpha": clear, "label": f"component {k}"}
+            ax.scatter(rows[own, 0], rows[own, 1], s=size, linewidths=0, zorder=2, **style)
 
 
 def _draw_ellipses(ax: Axes, mean: Array, covariance: Array, weight: float, k: int) -> None:
@@ -86,7 +88,8 @@ def _draw_ellipses(ax: Axes, mean: Array, covariance: Array, weight: float, k: i
     axes = 2.0 * np.sqrt(np.maximum(values[::-1], 0.0))  # the longer first
     width = LINE_WIDTH * (0.4 + 0.8 * weight)
     for number, deviations in enumerate(DEVIATIONS):
-        style = {"linewidth": width, "linestyle": "-" if number == 0 else "--", "zorder": 3}
+        told = f"within {deviations:g} deviation{'' if deviations == 1 else 's'}" if k == 0 else None
+        style = {"linewidth": width, "linestyle": "-" if number == 0 else "--", "zorder": 3, "label": told}
         ax.add_patch(
             Ellipse(tuple(mean), *(deviations * axes), angle=angle, fill=False, edgecolor=color(k), **style)  # type: ignore[arg-type]
         )
@@ -106,12 +109,13 @@ def _draw_curves(model: Any, x: Array, shares: Array, name: str, ax: Axes) -> Ax
     parts = weights / np.sqrt(2 * np.pi * variances) * np.exp(-((grid[:, None] - means) ** 2) / (2 * variances))
     for k, part in enumerate(parts.T):
         ax.fill_between(grid, part, color=color(k), alpha=0.18, linewidth=0, zorder=1)
-        ax.plot(grid, part, color=color(k), linewidth=LINE_WIDTH / 2, zorder=2)
+        ax.plot(grid, part, color=color(k), linewidth=LINE_WIDTH / 2, zorder=2, label=f"component {k}")
         ax.annotate(f"{weights[k]:.0%}", (means[k], part.max()), textcoords="offset points", xytext=(0, 4),
                     ha="center", color=color(k))  # fmt: skip
-    ax.plot(grid, parts.sum(axis=1), color=INK, linewidth=LINE_WIDTH, zorder=3)
+    ax.plot(grid, parts.sum(axis=1), color=INK, linewidth=LINE_WIDTH, zorder=3, label="mixture")
     for k in range(len(weights)):
         own = x[shares.argmax(axis=1) == k]
         ax.plot(own, np.zeros(len(own)), "|", color=color(k) if len(own) else QUIET, markersize=9, zorder=4)
     ax.set(xlabel=name, ylabel="density", ylim=(0.0, None))
+    legend_beside(ax)
     return ax

@@ -1,19 +1,21 @@
-"""Inside a convolutional network: the filters of a layer, and what they make of an image."""
+"""Inside a network: its layers, the filters of a convolution, and what they make of an image."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pellucid.core.types import Array, Data
 from pellucid.plots.component_images import plot_tiles
-from pellucid.plots.drawing.style import INK, LABEL_SIZE
+from pellucid.plots.drawing.style import INK, LABEL_SIZE, QUIET, TEXT_SIZE, color, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_TILES = 64
+MOST_UNITS = 10
 
 
 def plot_network_filters(
@@ -81,6 +83,42 @@ def plot_feature_maps(
     ax = plot_tiles(maps[:most].reshape(min(len(maps), most), -1), maps.shape[1:], ax)
     size = " x ".join(str(side) for side in maps.shape[1:])
     ax.set_title(f"{name}: {len(maps)} maps of {size}", fontsize=LABEL_SIZE, color=INK)
+    return ax
+
+
+def plot_layers(network: Any, ax: Axes | None = None, *, most: int = MOST_UNITS) -> Axes:
+    """Draw a dense network as its layers of units: blue weights are above 0, orange ones below, wider if larger.
+
+    Parameters
+    ----------
+    network : fitted MLPClassifier or MLPRegressor, or sequence of int
+        The model, or the numbers of units from inputs to outputs.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    most : int, default=10
+        Units drawn of each layer; of more, some are left out and counted below.
+    """
+    weights = [np.asarray(coef, dtype=float) for coef in getattr(network, "coefs_", ())]
+    sizes = [len(coef) for coef in weights] + [weights[-1].shape[1]] if weights else [int(n) for n in network]
+    if len(sizes) < 2 or min(sizes) < 1:
+        raise ValueError(f"network must have at least two layers of one unit or more, got {sizes}.")
+    shown = [min(n, most) for n in sizes]
+    tallest = max(shown)
+    ax = tidy_axes(ax, (2.0 * len(sizes) + 1.0, 0.5 * tallest + 1.4))
+    heights = [(tallest - n) / 2 + np.arange(n)[::-1] for n in shown]
+    for layer, (left, right) in enumerate(pairwise(heights)):
+        largest = float(np.abs(weights[layer]).max()) or 1.0 if weights else 1.0
+        for i, j in np.ndindex(len(left), len(right)):
+            value = float(weights[layer][i, j]) / largest if weights else 0.4
+            ink = QUIET if not weights else color(0 if value >= 0 else 1)
+            ax.plot([layer, layer + 1], [left[i], right[j]], color=ink, linewidth=0.2 + 2.2 * abs(value), zorder=1)
+    for layer, (places, n) in enumerate(zip(heights, sizes, strict=True)):
+        ax.scatter(np.full(len(places), layer), places, s=220, color="white", edgecolors=INK, linewidths=1.4, zorder=2)
+        kind = "input" if layer == 0 else "output" if layer == len(sizes) - 1 else f"hidden {layer}"
+        units = f"{n} unit{'' if n == 1 else 's'}" + (f", {len(places)} drawn" if n > len(places) else "")
+        ax.text(layer, -1.0, f"{kind}\n{units}", ha="center", va="top", fontsize=TEXT_SIZE, color=INK)
+    ax.set(xlim=(-0.5, len(sizes) - 0.5), ylim=(-2.2, tallest - 0.4))
+    ax.set_axis_off()
     return ax
 
 

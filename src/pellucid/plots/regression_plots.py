@@ -75,6 +75,7 @@ def plot_curve_band(band: Any, X: Data = None, y: Data = None, ax: Axes | None =
         Where to draw; None makes a new figure.
     """
     grid = np.asarray(band.grid, dtype=float)
+    grid = grid[:, None] if grid.ndim == 1 else grid  # as curve_band takes it
     if grid.ndim != 2 or grid.shape[1] != 1:
         raise ValueError(f"band must have a grid of one feature, got shape {grid.shape}.")
     order = np.argsort(grid[:, 0], kind="stable")

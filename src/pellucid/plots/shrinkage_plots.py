@@ -10,7 +10,17 @@ from scipy.optimize import minimize_scalar
 
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array, Data
-from pellucid.plots.drawing.style import INK, LABEL_SIZE, LINE_WIDTH, QUIET, color, panels, tidy_axes, write_legend
+from pellucid.plots.drawing.style import (
+    INK,
+    LABEL_SIZE,
+    LINE_WIDTH,
+    QUIET,
+    color,
+    legend_beside,
+    panels,
+    tidy_axes,
+    write_legend,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,4 +172,34 @@ def plot_soft_threshold(threshold: float = 1.0, ax: Axes | None = None, *, reach
         xlim=(-end, end), ylim=(-end, end), xlabel="least-squares coefficient", ylabel=f"coefficient, λ = {threshold:g}"
     )
     write_legend(ax, loc="upper left")
+    return ax
+
+
+def plot_unit_balls(norms: Sequence[float] = (0.5, 1, 2, 4, np.inf), ax: Axes | None = None) -> Axes:
+    r"""Draw the points of the plane at Minkowski distance 1 from the middle, :math:`\|x\|_p = 1`, for several p.
+
+    Parameters
+    ----------
+    norms : sequence of float, default=(0.5, 1, 2, 4, inf)
+        p, above 0; below 1 it is no distance, as its ball is not convex.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    """
+    ax = tidy_axes(ax, (6.4, 5.0))
+    for line in (ax.axhline, ax.axvline):
+        line(0.0, color=QUIET, linewidth=0.6, zorder=0)
+    angles = np.linspace(0.0, 2.0 * np.pi, ANGLES + 1)
+    for k, p in enumerate(norms):
+        if np.isposinf(p):
+            way = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+            edge = way / np.abs(way).max(axis=1, keepdims=True)
+        else:
+            check_positive(norms=p)
+            edge = _on_edge(angles, 1.0, float(p))
+        known = {1.0: " (Manhattan)", 2.0: " (Euclid)", np.inf: " (largest difference)"}.get(float(p), "")
+        told = f"p = {'∞' if np.isinf(p) else f'{p:g}'}{known}"
+        ax.plot(*edge.T, color=color(k), linewidth=LINE_WIDTH, label=told)
+    ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), xlabel="$x_1$", ylabel="$x_2$")
+    ax.set_aspect("equal")
+    legend_beside(ax)
     return ax

@@ -50,7 +50,7 @@ def plot_tree(
     """Draw a fitted decision tree: columns asked for in the nodes, answers on the branches, classes or numbers below.
 
     The fill of a node is the color of its largest class, the paler the more mixed it is. What was cut from a pruned
-    tree is drawn in gray, dashed.
+    tree is drawn in gray, dashed; what the node above it asked for stands in parentheses below what it says now.
 
     Parameters
     ----------
@@ -174,6 +174,8 @@ def _draw_node(ax: Axes, model: Any, tree: ReadableTree, layout: TreeLayout, nod
     from matplotlib.colors import to_rgb
 
     is_cut = bool(layout.is_cut[node])
+    is_new_leaf = not is_cut and any(layout.is_cut[child] for child, _ in tree.branches[node])
+    says = layout.is_end[node] or is_new_leaf
     shade = np.array([1.0, 1.0, 1.0])
     if is_classifier(model) and not is_cut:
         shares = tree.value[node]
@@ -182,15 +184,16 @@ def _draw_node(ax: Axes, model: Any, tree: ReadableTree, layout: TreeLayout, nod
         shade = 1.0 - max(purity, 0.05) * (1.0 - np.array(to_rgb(class_color(best, n))))
     border = QUIET if is_cut else INK
     box: dict[str, Any] = {
-        "boxstyle": "round,pad=0.35" if layout.is_end[node] else "square,pad=0.35",
+        "boxstyle": "round,pad=0.35" if says else "square,pad=0.35",
         "facecolor": tuple(shade),
         "edgecolor": border,
         "linewidth": 1.0,
         "linestyle": "--" if is_cut else "-",
     }
-    ends_early = layout.is_end[node] and bool(tree.branches[node])
-    asked = None if layout.is_end[node] else tree.branches[node][0][1].name + "?"
-    lines = [asked or _told(model, tree.value[node]), _rows(model, tree, node), *(["..."] if ends_early else [])]
+    asked = f"{tree.branches[node][0][1].name}?" if tree.branches[node] else ""
+    lines = [_told(model, tree.value[node]) if says else asked, _rows(model, tree, node)]
+    if says and asked:
+        lines.append("..." if layout.is_end[node] else f"({asked})")
     ax.text(
         float(layout.x[node]),
         -float(layout.depth[node]),

@@ -14,6 +14,8 @@ from pellucid.core.types import Array, Data
 from pellucid.show.document import Block, Document, remark, sentence, step, table
 from pellucid.show.notation import ExactNumber
 
+COMPARISON = "Compare with the program"
+"""Heading of the last step, which is no part of the work by hand."""
 CLOSE = 1e-6
 """A program's number further than this from the exact one, relative to its size, is pointed out."""
 
@@ -39,7 +41,7 @@ def compared(document: Document, model: Any, X: Data = None, y: Data = None, new
     """Return the workings with a last step that puts the numbers of the program next to the exact ones."""
     introduction = (*document.introduction, *([CUT_REMARK] if has_cut_numbers(document) else []))
     blocks = [*_comparison(document, model, X, y), *_decision_comparison(document, model, X, new)]
-    last = [step("Compare with the program", *blocks)] if blocks else []
+    last = [step(COMPARISON, *blocks)] if blocks else []
     return replace(document, introduction=introduction, steps=(*document.steps, *last))
 
 

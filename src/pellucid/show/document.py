@@ -95,6 +95,8 @@ class Document:
     introduction: tuple[Block, ...]
     steps: tuple[Step, ...]
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    step_name: str = "Step"
+    """What stands before the number of a step."""
 
     def text(self) -> str:
         """Return the workings for a terminal of 80 columns."""

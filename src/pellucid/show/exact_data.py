@@ -15,7 +15,7 @@ import numpy as np
 from sympy import Matrix, Rational
 
 from pellucid.core.checks import check_nonnegative
-from pellucid.core.types import Data
+from pellucid.core.types import Array, Data
 from pellucid.show.document import Block, Sentence, Table, remark, sentence, table
 from pellucid.show.notation import Math, Mathlike, Words, typed
 from pellucid.show.notation import math as notate
@@ -132,6 +132,7 @@ def exact_data(
         raise ValueError(f"y must have one dimension, got shape {target.shape}. Show one target at a time.")
     if len(target) != features.rows:
         raise ValueError(f"y must have as many rows as X ({features.rows}), got {len(target)}.")
+    refuse_words(target[:, None], "y")
     values = [exact_number(value, "y") for value in target]
     return ExactData(features, Matrix([value for value, _ in values]), names, rounded or any(r for _, r in values))
 
@@ -147,9 +148,28 @@ def exact_features(
     if table_.ndim != 2 or 0 in table_.shape:
         raise ValueError(f"X must have rows and columns, got shape {table_.shape}. Reshape one feature to (-1, 1).")
     check_workable(table_.shape, max_rows, max_features, max_cells)
+    refuse_words(table_, "X")
     cells = [[exact_number(value, "X") for value in row] for row in table_]
     rounded = any(was_rounded for row in cells for _, was_rounded in row)
     return Matrix([[value for value, _ in row] for row in cells]), _names(X), rounded
+
+
+def refuse_words(cells: Array, name: str) -> None:
+    """Refuse a table with a text in it, and name the first cell that is no number: of '2' and 'abc', 'abc'."""
+    texts = [(i, cell) for i, row in enumerate(cells) for cell in row if isinstance(cell, str)]
+    if texts:
+        row, cell = next(((i, cell) for i, cell in texts if not _is_written_number(cell)), texts[0])
+        raise ValueError(
+            f"{name} must hold finite numbers, got {str(cell)!r} in row {row + 1}. Remove or replace it, and turn "
+            "texts into numbers."
+        )
+
+
+def _is_written_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def check_workable(shape: tuple[int, ...], max_rows: int, max_features: int, max_cells: int = 0) -> None:

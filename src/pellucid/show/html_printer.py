@@ -91,7 +91,7 @@ def _article(document: Document) -> str:
     parts = [f'<article class="workings">\n<h1>{escape(document.title)}</h1>']
     parts += [_block(block) for block in document.introduction]
     for number, step in enumerate(document.steps, 1):
-        parts.append(f'<h2><span class="number">Step {number}.</span>{escape(step.heading)}</h2>')
+        parts.append(f'<h2><span class="number">{document.step_name} {number}.</span>{escape(step.heading)}</h2>')
         parts += [_block(block) for block in step.blocks]
     return "\n".join([*parts, "</article>"])
 

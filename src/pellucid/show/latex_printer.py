@@ -42,7 +42,7 @@ def print_latex(document: Document) -> str:
     parts = [PREAMBLE + rf"\section*{{{escape(document.title)}}}"]
     parts += [_block(block) for block in document.introduction]
     for number, step in enumerate(document.steps, 1):
-        parts.append(rf"\subsection*{{Step {number}. {escape(step.heading)}}}")
+        parts.append(rf"\subsection*{{{document.step_name} {number}. {escape(step.heading)}}}")
         parts += [_block(block) for block in step.blocks]
     return "\n\n".join([*parts, "\\end{document}\n"])
 

@@ -19,7 +19,7 @@ def print_markdown(document: Document) -> str:
     """Return the document as Markdown."""
     parts = [f"# {escape(document.title)}", *(_block(block) for block in document.introduction)]
     for number, step in enumerate(document.steps, 1):
-        parts.append(f"## Step {number}. {escape(step.heading)}")
+        parts.append(f"## {document.step_name} {number}. {escape(step.heading)}")
         parts += [_block(block) for block in step.blocks]
     return "\n\n".join(parts) + "\n"
 

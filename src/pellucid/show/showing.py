@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Literal, overload
 
 from sklearn.base import clone
@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.card_index import entries
+from pellucid.core.checks import find_name
 from pellucid.core.types import Data
 from pellucid.show.comparison import compared
 from pellucid.show.document import Block, Document
@@ -105,7 +106,7 @@ def show_work(
     estimator : estimator, density, information measure, method, formula, graph, or the name of a topic
         An estimator is fitted, or not: then a clone of it is. scikit-learn's namesakes are shown too. A topic is one of
         "batch norm", "convolution", "dropout", "kkt", "maximum margin", "network", "pooling", "softmax", "stationary
-        points", "svm dual" and others that the message about a wrong one lists.
+        points", "svm dual" and others: ``pellucid.show.showing.TOPICS``.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
         The training data, few enough to be worked by hand. Names of data frame columns are used. For a method, the
         function as a text such as ``"x**2 + 3*y**2"``, and the start. For a density, the data and its prior. For a
@@ -133,24 +134,45 @@ def show_work(
     [9, 9, 11, 5, 2]
     """
     given = (X, y) if y is not None else (X,) if X is not None else ()
-    if isinstance(estimator, str):
-        document = _topic(estimator)(*given, **options)
-    elif (maker := _find_room(estimator)) is not None:
-        document = maker(estimator, *given, **options)
+    if isinstance(estimator, str) or _find_room(estimator) is not None:
+        document = work_by_hand(estimator, *given, **options)
     else:
-        maker = _find(estimator)
-        estimator, notes, options = _translated(estimator, X, options)
+        document, model = _of_estimator(estimator, X, y, options)
         new = options.get("new")
-        own = options if "new" in signature(maker).parameters else {k: v for k, v in options.items() if k != "new"}
-        _check_options(maker, estimator, own)
-        model = estimator if _is_fitted(estimator) else _repeatable(estimator)
-        document = maker(model, X, y, **own)  # refuses too much data before anything is fitted
-        document = replace(document, introduction=(*notes, *document.introduction))
-        if own is not options and new is not None:
-            document = _decided(document, model, y, new)
         numbers, asked = (X, new) if model.__sklearn_tags__().input_tags.string else _as_numbers(X, new)
         document = compared(document, model if _is_fitted(model) else model.fit(numbers, y), numbers, y, asked)
     return document if format is None else document.printed(format)
+
+
+def work_by_hand(estimator: Any, *given: Any, **options: Any) -> Document:
+    """Return the workings as ``show_work`` does, without the comparison: no estimator is fitted for that."""
+    if isinstance(estimator, str):
+        return _called(_topic(estimator), given, options)
+    if (maker := _find_room(estimator)) is not None:
+        return _called(maker, (estimator, *given), options)
+    X, y = (*given, None, None)[:2]
+    return _of_estimator(estimator, X, y, options)[0]
+
+
+def _of_estimator(estimator: Any, X: Data, y: Data, options: dict[str, Any]) -> tuple[Document, Any]:
+    """Return the workings of an estimator, and the one they are of: it is fitted if that one was."""
+    maker = _find(estimator)
+    estimator, notes, options = _translated(estimator, X, options)
+    new = options.get("new")
+    own = options if "new" in signature(maker).parameters else {k: v for k, v in options.items() if k != "new"}
+    _check_options(maker, estimator, own)
+    model = estimator if _is_fitted(estimator) else _repeatable(estimator)
+    document = maker(model, X, y, **own)  # refuses too much data before anything is fitted
+    document = replace(document, introduction=(*notes, *document.introduction))
+    return (document if own is options or new is None else _decided(document, model, y, new)), model
+
+
+def _called(maker: Maker, given: tuple[Any, ...], options: dict[str, Any]) -> Document:
+    """Return the workings; a formula takes no second argument, but may have a variable of the name y."""
+    kinds = [one.kind for one in signature(maker).parameters.values()]
+    if len(given) == 2 and kinds == [Parameter.POSITIONAL_ONLY, Parameter.VAR_KEYWORD]:
+        return maker(given[0], y=given[1], **options)
+    return maker(*given, **options)
 
 
 def _translated(estimator: Any, X: Data, options: dict[str, Any]) -> tuple[Any, list[Block], dict[str, Any]]:
@@ -205,9 +227,7 @@ def _check_options(maker: Maker, estimator: Any, options: dict[str, Any]) -> Non
 
 
 def _topic(name: str) -> Maker:
-    if name not in TOPICS:
-        raise ValueError(f"estimator must be an object, or one of the topics {', '.join(TOPICS)}, got {name!r}.")
-    return _imported(TOPICS[name])
+    return _imported(TOPICS[find_name(name, TOPICS, what="topic")])
 
 
 def _imported(path: str) -> Maker:

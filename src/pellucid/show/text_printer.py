@@ -23,7 +23,7 @@ def print_text(document: Document) -> str:
     parts = [document.title, "═" * width(document.title), ""]
     parts += [_block(block) + "\n" for block in document.introduction]
     for number, step in enumerate(document.steps, 1):
-        heading = f"Step {number}. {step.heading}"
+        heading = f"{document.step_name} {number}. {step.heading}"
         parts += [heading, "─" * width(heading), ""]
         parts += [_block(block) + "\n" for block in step.blocks]
     lines = "\n".join(parts).rstrip().split("\n")

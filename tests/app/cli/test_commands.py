@@ -181,7 +181,7 @@ def test_show_work_decides_about_rows_typed_on_the_command_line(tmp_path, capsys
     assert call(*arguments, "--new", "strong", "--new", "weak") == 0
     assert "Of the new rows it says: no, yes." in capsys.readouterr().out
     assert call(*arguments, "--new", "strong,2") == 2
-    assert "new must have 1 values (wind), got 'strong,2'" in capsys.readouterr().err
+    assert "new must have a value for each of the columns wind, got 'strong,2'" in capsys.readouterr().err
 
 
 def test_show_work_prints_the_steps(cars, tmp_path, capsys):
@@ -240,6 +240,49 @@ def test_what_is_set_calls_nothing_but_densities(cars, capsys):
     assert "variance must be above 0" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["id3-classifier", "id3classifier", "ID3Classifier", "ID3 classifier"])
+def test_a_method_is_known_by_any_spelling_of_its_class(name, tmp_path, capsys):
+    SMALL.to_csv(tmp_path / "small.csv", index=False)
+    assert call("show-work", tmp_path / "small.csv", "--target", "y", "--method", name) == 0
+    assert "A decision tree by ID3" in capsys.readouterr().out
+
+
+def test_decisions_about_new_rows_are_shown(tmp_path, capsys):
+    SMALL.to_csv(tmp_path / "small.csv", index=False)
+    SMALL.drop(columns="y").iloc[4:].to_csv(tmp_path / "new.csv", index=False)
+    words = ("show-work", tmp_path / "small.csv", "--target", "y", "--method", "gaussian-nb", "--new")
+    assert call(*words, "4,3", "--new", "0, 1") == 0
+    assert len(re.findall(r"^ +\d+ +\d+ +−.*[01]$", capsys.readouterr().out, re.MULTILINE)) == 2
+    assert call(*words, tmp_path / "new.csv") == 0
+    assert re.search(r"^ +5 +5 +−.* 1$", capsys.readouterr().out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("[3, 1, 2]", "[3, 2, 1]", "--method", "convolution"), r"y = \[9  9  11  5  2\]"),
+        (("(x + y)*z", "--method", "graph", "--set", "x=-2", "--set", "y=5", "--set", "z=-4"), r"z +3 +3"),
+        (("x**2 + 3*y**2", "[1, 1/2]", "--method", "newton", "--set", "steps=1"), r"1 +0 +0"),
+        (("x**2", "[1]", "--method", "gradient-descent", "--set", "step_size=0.25", "--set", "steps=1"), "1/2"),
+        (("x**2 - x*y + y**2", "--method", "stationary-points"), "convex"),
+        (("POINTS", "--target", "y", "--method", "maximum-margin"), "The hard margin by its KKT conditions"),
+        (("POINTS", "--target", "y", "--method", "svm dual", "--set", "C=1"), "dual"),
+    ],
+)
+def test_topics_and_methods_that_minimize_are_shown(words, expected, tmp_path, capsys):
+    pd.DataFrame({"a": [0, 2], "b": [0, 2], "y": [-1, 1]}).to_csv(tmp_path / "points.csv", index=False)
+    assert call("show-work", *(tmp_path / "points.csv" if word == "POINTS" else word for word in words)) == 0
+    assert re.search(expected, capsys.readouterr().out)
+
+
+def test_the_cell_that_is_no_number_is_named(tmp_path, capsys):
+    for column in ("b", "y"):
+        SMALL.astype(object).replace({column: {4: "abc", 0: "abc"}}).to_csv(tmp_path / "small.csv", index=False)
+        assert call("show-work", tmp_path / "small.csv", "--target", "y") == 2
+        row = (SMALL[column].isin([0, 4])).argmax() + 1
+        assert f"column '{column}' must be numbers, got 'abc' in row {row}." in capsys.readouterr().err
+
+
 def test_a_target_is_given_to_methods_that_have_one_and_to_no_other(cars, capsys):
     assert call("show-work", cars, "--target", "price", "--method", "k-means") == 2
     assert "target must be left out for k-means" in capsys.readouterr().err
@@ -292,8 +335,15 @@ def test_version(capsys):
         (("predict", "RIDGE", "TABLE"), "but ['age', 'distance'] are missing"),
         (("verify", "RIDGE", "TABLE", "--target", "nothing"), "target must be one of the columns"),
         (("verify", "RIDGE", "CARS", "--target", "age"), "a feature of the model"),
-        (("show-work", "CARS", "--target", "price", "--alpha", "1"), "alpha must be left out for least-squares"),
-        (("show-work", "CARS", "--target", "price", "--method", "magic"), "magic"),
+        (("show-work", "CARS", "--target", "price", "--alpha", "1"), "got 'alpha=1.0' for linear-regression"),
+        (("show-work", "CARS", "--target", "price", "--method", "laso"), "got 'laso'; lasso, lars and lasso-lars "),
+        (
+            ("show-work", "CARS", "--target", "price", "--method", "ridge", "--new", "3"),
+            "new must have a value for each",
+        ),
+        (("show-work", "x**2", "--method", "newton"), "newton takes a formula, a start"),
+        (("show-work", "[1]", "[2]", "--method", "convolution", "--new", "3"), "new must be left out for convolution"),
+        (("show-work", "CARS", "CARS", "--target", "price"), "one table must be given"),
         (("show-work", "CARS", "--target", "price", "--set", "C=10"), "set must be NAME=VALUE with a name of copy_X"),
         (("show-work", "CARS", "--target", "price", "--set", "tol"), "set must be NAME=VALUE"),
         (("show-work", "CARS", "--target", "price", "--set", "tol=small"), "tol must be"),
@@ -524,3 +574,11 @@ def test_a_missing_server_says_how_to_install_it(fitted, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert call("serve", fitted[0] / "model.safetensors") == 2
     assert "pip install 'pellucid[serve]'" in capsys.readouterr().err
+
+
+def test_new_rows_of_words_and_numbers_keep_their_kinds(tmp_path, capsys):
+    trips = pd.DataFrame({"sky": ["sun", "sun", "rain", "rain"], "temp": [20, 24, 15, 17], "go": ["y", "y", "n", "n"]})
+    trips.to_csv(tmp_path / "trips.csv", index=False)
+    words = ("show-work", tmp_path / "trips.csv", "--target", "go", "--method", "mixed-nb", "--new", "sun,16.5")
+    assert call(*words) == 0, capsys.readouterr().err
+    assert "Of the new row it says: n." in capsys.readouterr().out

@@ -94,7 +94,7 @@ def test_a_table_of_costs_and_a_test_table_are_read(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--only", "magic"], "only must name methods among least squares; ridge"),
+        (["--only", "magic"], "only must be a name that is known, got 'magic'; "),
         (["--metric", "best"], "metric must be a CSV file of costs or one of accuracy"),
         (["--metric", "missing.csv"], "table must be a file, got missing.csv, which does not exist"),
         (["--test", "missing.csv"], "table must be a file, got missing.csv, which does not exist"),

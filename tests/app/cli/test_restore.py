@@ -135,7 +135,7 @@ def test_bad_input_gets_a_sentence_and_no_file(tmp_path, capsys):
     assert "kernel and mask must not be given together" in refused(
         capsys, file, "--kernel", tmp_path / "heavy.npy", "--mask", small, *end
     )
-    assert "method must be auto" in refused(capsys, file, "--method", "magic", *end)
+    assert "method must be a name that is known, got 'magic'; " in refused(capsys, file, "--method", "magic", *end)
     assert "method must be one that can invert Identity, got Bicubic" in refused(
         capsys, file, "--method", "bicubic", *end
     )

@@ -1,6 +1,7 @@
 """Tables from files, and what is said when there is none."""
 
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from pellucid.app.tables import TableError, read_table
 from pellucid.app.tables.csv_dialect import NO_NAMES
 from pellucid.app.tables.reading import READERS, check_has_column, notes_of
+from pellucid.data import load_play_tennis
 
 FRAME = pd.DataFrame({"size": [1.5, 2.0], "city": ["Bern", "Zürich"]})
 
@@ -62,6 +64,19 @@ def test_a_file_that_is_no_table_is_one_sentence(name, content, sentence, tmp_pa
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError, match=sentence):
         read_table(tmp_path / name)
+
+
+def test_a_bundled_table_is_read_by_its_name_unless_there_is_such_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("play_tennis", "play-tennis"):
+        days = read_table(Path(name))
+        assert days.equals(load_play_tennis())
+        assert "day" not in days.columns  # names of rows are no column to learn from
+    Path("iris").write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match="table must be one of"):
+        read_table(Path("iris"))
+    with pytest.raises(TableError, match=r"got watermelon\. Did you mean 'watermelons'\?"):
+        read_table(Path("watermelon"))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

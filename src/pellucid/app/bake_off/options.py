@@ -25,7 +25,7 @@ from pellucid.app.tables.understanding import (
     numbers_if_written,
     understand,
 )
-from pellucid.core.checks import did_you_mean
+from pellucid.core.checks import did_you_mean, find_name
 from pellucid.core.types import Array
 from pellucid.model_selection import TestVault
 
@@ -163,16 +163,15 @@ def chosen_contestants(
     contestants: Sequence[Contestant], options: Options
 ) -> tuple[list[Contestant], list[tuple[str, str]]]:
     """Return the methods to compare, the baseline always among them, and those that were taken out, with the reason."""
-    names = {one.name.lower(): one.name for one in contestants if not one.is_baseline}
-    for option, wished in (("only", options.only), ("without", options.without)):
-        for name in wished:
-            if name.strip().lower() not in names:
-                meant = did_you_mean(name, names.values())
-                raise TableError(f"{option} must name methods among {'; '.join(names.values())}, got {name!r}.{meant}")
-    only, without = ({name.strip().lower() for name in wished} for wished in (options.only, options.without))
+    names = [one.name for one in contestants if not one.is_baseline]
+    try:
+        only = {find_name(name, names, what="only") for name in options.only}
+        without = {find_name(name, names, what="without") for name in options.without}
+    except ValueError as error:
+        raise TableError(str(error)) from None
     kept, out = [], []
     for one in contestants:
-        unwished = not one.is_baseline and ((only and one.name.lower() not in only) or one.name.lower() in without)
+        unwished = not one.is_baseline and ((only and one.name not in only) or one.name in without)
         if unwished:
             out.append((one.name, USER_SAID))
         elif options.weights is not None and not takes_weights(one):

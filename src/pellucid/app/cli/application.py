@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -29,10 +30,12 @@ from pellucid.app.cli.errors import (
     NothingProvedError,
     refuse_missing,
 )
+from pellucid.app.cli.exercise import exercise
 from pellucid.app.cli.explain import explain
 from pellucid.app.cli.fit import fit
 from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
+from pellucid.app.cli.mark import mark
 from pellucid.app.cli.monitor import monitor
 from pellucid.app.cli.predict import predict
 from pellucid.app.cli.restore import restore
@@ -64,7 +67,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
         try:
-            if "model" in options:
+            if isinstance(options.get("model"), Path):  # others may be names of models that the package brings
                 refuse_missing(options["model"])
             command(*arguments, **options)
         except KeyboardInterrupt as interruption:
@@ -91,6 +94,8 @@ for command in (
     serve,
     verify,
     show_work,
+    exercise,
+    mark,
     again,
     catalogue,
     warm_up,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,24 @@ from pellucid.core.types import Array, Data
 from pellucid.core.verification import last_step
 from pellucid.proofs.training_data import fingerprint
 
+if TYPE_CHECKING:
+    from pellucid.vision.shipped_models import ShippedModels
+
 
 def load_model(path: Path) -> Any:
     """Return the model in a file."""
     refuse_missing(path)
     return load(path)
+
+
+def load_shipped_or_own(given: str, shipped: ShippedModels) -> Any:
+    """Return the model of a name that the package brings, or the one in a file."""
+    if given in shipped.files:
+        return shipped.model(given)
+    if not Path(given).exists():
+        names = ", ".join(f'"{name}"' for name in shipped.files)
+        raise CommandError(f"model must be a file, or one of {names}, got {given}, which does not exist.")
+    return load(Path(given))
 
 
 def load_table_model(path: Path) -> TableModel:

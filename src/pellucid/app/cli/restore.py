@@ -65,6 +65,8 @@ def method_named(name: str) -> RestorationMethod | None:
     """Return a method by the name that the command knows it by; None for auto."""
     from importlib import import_module
 
+    from pellucid.core.checks import find_name
+
     room: Any = import_module("pellucid.vision.restoration")
     known = {
         "tikhonov": "Tikhonov",
@@ -80,14 +82,12 @@ def method_named(name: str) -> RestorationMethod | None:
         "bicubic": "Bicubic",
         "srcnn": "SRCNN",
     }
-    wanted = name.strip().lower()
+    wanted = find_name(name, (AUTO, PLUGGED, *known))
     if wanted == AUTO:
         return None
     if wanted == PLUGGED:
         plugged: RestorationMethod = room.PlugAndPlay(room.BM3D())
         return plugged
-    if wanted not in known:
-        raise CommandError(f"method must be auto, {PLUGGED}, {', '.join(known)}, got {name!r}.")
     found: RestorationMethod = getattr(room, known[wanted])()
     return found
 

@@ -15,7 +15,10 @@ REPORT_FILE = "segmented.html"
 
 def segment(
     image: Annotated[Path, typer.Argument(help="PNG, JPEG or TIFF file, gray or color.")],
-    model: Annotated[Path, typer.Option(help="File of a fitted Segmenter, as pellucid.save writes it.")],
+    model: Annotated[
+        str,
+        typer.Option(help="File of a fitted Segmenter, or the name of one that the package brings: digits u-net."),
+    ],
     names: Annotated[
         Path | None, typer.Option(help="Text file with a name for each class of the model, one a line, in their order.")
     ] = None,
@@ -29,23 +32,24 @@ def segment(
     from rich.console import Console
 
     from pellucid.app.cli.fit import command_line
-    from pellucid.app.cli.model_input import load_model
+    from pellucid.app.cli.model_input import load_shipped_or_own
     from pellucid.app.cli.screen import print_segmentation
     from pellucid.app.pictures import ImageFile, image_bytes, read_image
     from pellucid.app.pictures.segment_image import coco_document, label_map_bytes, segment_image, with_legend
     from pellucid.app.report import Origin, render_segmentation
     from pellucid.core.atomic import write_all_whole
     from pellucid.vision.segmentation.segmenter import Segmenter
+    from pellucid.vision.segmentation.shipped_segmenters import SHIPPED
 
     refuse_a_file(out)
     picture = read_image(image)
-    loaded = load_model(model)
+    loaded = load_shipped_or_own(model, SHIPPED)
     if not isinstance(loaded, Segmenter):
-        raise CommandError(f"model must be a fitted Segmenter, got {type(loaded).__name__} in {model.name}.")
+        raise CommandError(f"model must be a fitted Segmenter, got {type(loaded).__name__} in {Path(model).name}.")
     if tile is not None:
         loaded.set_params(tile=tile, overlap=tile // 4)
     result = segment_image(picture, loaded, None if names is None else _names(names))
-    page = render_segmentation(result, Origin(image.name, model.name, command_line(given, of=segment)))
+    page = render_segmentation(result, Origin(image.name, Path(model).name, command_line(given, of=segment)))
     legend = with_legend(result.overlay, [(one.name, one.color) for one in result.found])
     files = {
         out / f"{image.stem}_segmented.png": image_bytes(ImageFile(legend, "PNG")),

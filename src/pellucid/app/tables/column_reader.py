@@ -221,9 +221,10 @@ def _as_word(value: Any) -> str:
 
 
 def _refuse(column: pd.Series, unreadable: Any, what: str) -> None:
-    bad = column[np.asarray(unreadable) & column.notna().to_numpy()]
+    bad = np.flatnonzero(np.asarray(unreadable) & column.notna().to_numpy())
     if len(bad):
-        raise TableError(f"column {column.name!r} must be {what}, got {str(bad.iloc[0])[:MOST_SHOWN]!r}.")
+        shown = str(column.iloc[bad[0]])[:MOST_SHOWN]
+        raise TableError(f"column {column.name!r} must be {what}, got {shown!r} in row {bad[0] + 1}.")
 
 
 READERS: dict[str, Callable[[pd.Series], Any]] = {

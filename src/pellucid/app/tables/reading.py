@@ -15,6 +15,7 @@ import pandas as pd
 
 from pellucid.app.tables.csv_dialect import NO_NAMES, UNICODE, WESTERN, find_dialect, find_encoding
 from pellucid.core.checks import did_you_mean
+from pellucid.data.bundled_tables import BUNDLED
 
 START = 1 << 18
 """Bytes of a text file that are looked at to find out how it is written."""
@@ -103,11 +104,15 @@ def read_table(path: Path) -> pd.DataFrame:
     """Return the table in a CSV or TSV file (packed or not), a Parquet, Feather or XLSX file (its first sheet).
 
     Encoding, delimiter and decimal comma of a text file are found; what is unusual is noted among the attributes of
-    the table, see ``notes_of``.
+    the table, see ``notes_of``. Where there is no such file, the name of a table of :mod:`pellucid.data` will do.
     """
+    bundled = BUNDLED.get(str(path).replace("-", "_"))
+    if bundled is not None and not path.exists():
+        return check_table(bundled(), path.name)
     suffix = next((ending for ending in READERS if path.name.lower().endswith(ending)), "")
     if not suffix:
-        raise TableError(f"table must be one of {', '.join(READERS)}, got {path.name}. Convert it.")
+        likely = did_you_mean(path.name.replace("-", "_"), BUNDLED)
+        raise TableError(f"table must be one of {', '.join(READERS)}, got {path.name}.{likely or ' Convert it.'}")
     if not path.is_file():
         raise TableError(f"table must be a file, got {path}, which does not exist.")
     try:

@@ -249,8 +249,10 @@ def class_labels(column: pd.Series, name: str) -> Array:
 def number_values(column: pd.Series, name: str) -> Array:
     """Return the values of a column, none of them missing, as floats."""
     if not (is_numeric(column) or is_flag(column)):
-        example = str(column.iloc[0])[:40]
-        raise TableError(f"target must be numbers for regression, got {name!r} with values like {example!r}.")
+        first = int(pd.to_numeric(column, errors="coerce").isna().to_numpy().argmax())
+        example, row = str(column.iloc[first])[:40], column.index[first]  # rows without a value are not among these
+        place = row + 1 if isinstance(row, (int, np.integer)) else row
+        raise TableError(f"target must be numbers for regression, got {name!r} with {example!r} in row {place}.")
     values = column.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise TableError(f"target must be finite in every row, got {name!r} with inf. Drop such rows.")

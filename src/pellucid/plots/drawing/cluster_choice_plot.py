@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, tidy_axes
+from pellucid.plots.drawing.style import INK, LINE_WIDTH, PALETTE, QUIET, TEXT_SIZE, tidy_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +48,8 @@ def plot_cluster_choice(choice: Any, figure: Figure | None = None) -> Figure:
         ax.set_xlim(choice.ks[0] - 0.5, choice.ks[-1] + 0.5)
     for ax in grid[3:]:
         ax.set_xlabel("number of clusters")
+    told = grid[-1].get_legend_handles_labels()
+    figure.legend(*told, loc="outside lower center", ncols=2, frameon=False, fontsize=TEXT_SIZE)
     return figure
 
 
@@ -71,7 +73,8 @@ def _draw_panel(ax: Axes, choice: Any, column: str, error: str | None, vote: str
 
 def _draw_votes(ax: Axes, choice: Any) -> None:
     names = list(TITLES)
-    ax.axvline(choice.k, color=PALETTE[1], linewidth=6.0, alpha=0.16, zorder=0)
+    ax.axvline(choice.k, color=PALETTE[1], linewidth=6.0, alpha=0.16, zorder=0, label=f"recommended: {choice.k}")
+    ax.plot([], [], "o", color=PALETTE[0], markersize=7, label="preferred by a criterion")
     for place, name in enumerate(names):
         ax.axhline(place, color=QUIET, linewidth=0.4, zorder=0)
         if choice.votes[name] is not None:

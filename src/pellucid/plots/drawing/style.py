@@ -14,8 +14,8 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 INK = "#333333"
 QUIET = "#9a9a9a"
 """For what should be seen second: reference lines, unlabeled curves."""
-MORE_COLORS = (*PALETTE, "#000000", "#f0e442", "#882255", "#999933")
-"""For up to ten classes: then black, yellow and two of Tol's colors join."""
+MORE_COLORS = (*PALETTE, "#000000", "#8b4513", "#6a3d9a", "#9ab61a")
+"""For up to ten classes: black, brown, violet and lime join; yellow cannot be read on white."""
 LINE_WIDTH = 2.2
 LABEL_SIZE, TEXT_SIZE, SMALL_SIZE = 13.0, 11.0, 9.5
 """Points: names of axes; ticks, legends and names in the picture; notes. A new figure is 16 cm wide."""

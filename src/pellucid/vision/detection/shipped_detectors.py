@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from pellucid.core.checks import check_one_of
-from pellucid.core.files import load
 from pellucid.vision.detection.detector import Detector
+from pellucid.vision.shipped_models import ShippedModels
 
-WEIGHTS = Path(__file__).parent / "weights"
-
-SHIPPED = {
-    "digits yolo": "digits_yolo",
-    "digits ssd": "digits_ssd",
-    "digits retinanet": "digits_retinanet",
-    "digits fast r-cnn": "digits_fast_rcnn",
-    "digits faster r-cnn": "digits_faster_rcnn",
-}
-"""Name -> file."""
+SHIPPED = ShippedModels(
+    Path(__file__).parent / "weights",
+    {
+        "digits yolo": "digits_yolo",
+        "digits ssd": "digits_ssd",
+        "digits retinanet": "digits_retinanet",
+        "digits fast r-cnn": "digits_fast_rcnn",
+        "digits faster r-cnn": "digits_faster_rcnn",
+        "digits mask r-cnn": "digits_mask_rcnn",
+        "two digits": "two_digits",
+    },
+)
 
 
 def shipped_detector(name: str) -> Detector:
@@ -27,7 +27,9 @@ def shipped_detector(name: str) -> Detector:
 
     Parameters
     ----------
-    name : {"digits yolo", "digits ssd", "digits retinanet", "digits fast r-cnn", "digits faster r-cnn"}
+    name : {"digits yolo", "digits ssd", "digits retinanet", "digits fast r-cnn", \
+"digits faster r-cnn", "digits mask r-cnn", "two digits"}
+        "two digits" is a ``Localizer``, for images of 64 x 64 with two digits of about 28 pixels.
 
     Examples
     --------
@@ -37,8 +39,7 @@ def shipped_detector(name: str) -> Detector:
     >>> bool((found.scores > 0.5).sum() >= 2)
     True
     """
-    check_one_of(tuple(SHIPPED), name=name)
-    found: Detector = load(WEIGHTS / f"{SHIPPED[name]}.safetensors")
+    found: Detector = SHIPPED.model(name)
     return found
 
 
@@ -50,6 +51,4 @@ def shipped_figures(name: str) -> dict[str, Any]:
     >>> shipped_figures("digits ssd")["AP50"] > 0.97
     True
     """
-    check_one_of(tuple(SHIPPED), name=name)
-    found: dict[str, Any] = json.loads((WEIGHTS / f"{SHIPPED[name]}.json").read_text(encoding="utf-8"))
-    return found
+    return SHIPPED.figures(name)

@@ -53,7 +53,7 @@ def main(words: Sequence[str] | None = None) -> None:
     learned, tested = np.flatnonzero(~is_test), np.flatnonzero(is_test if is_test.any() else ~is_test)
     model = detector_for(arguments)
     scenes = _some(images, truth, learned)
-    epochs = epochs_within(model, *scenes, until=started + 60.0 * arguments.minutes)
+    epochs = arguments.epochs or epochs_within(model, *scenes, until=started + 60.0 * arguments.minutes)
     model.set_params(epochs=epochs).fit(*scenes)
     if arguments.out is not None:
         pellucid.save(model, arguments.out)
@@ -151,7 +151,8 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--network", choices=tuple(NETWORKS), default="pretrained")
     parser.add_argument("--weights", default="imagenet", help=".pth file of EfficientNet-Lite0")
     parser.add_argument("--fold", type=int, default=None, help="0 to 4: leave out this fifth and score on it")
-    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--minutes", type=float, default=5.0, help="time for training")
+    parser.add_argument("--epochs", type=int, default=None, help="instead of the time")
     parser.add_argument("--most", type=int, default=None, help="photographs, to try it out")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, default=None, help="model file")

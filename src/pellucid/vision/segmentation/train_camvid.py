@@ -44,7 +44,7 @@ def main(words: Sequence[str] | None = None) -> None:
     started = time.perf_counter()
     images, maps = read_split(arguments.images, "train", arguments.most)
     model = segmenter_for(arguments, maps)
-    epochs = epochs_within(model, images, maps, started + 60.0 * arguments.minutes)
+    epochs = arguments.epochs or epochs_within(model, images, maps, started + 60.0 * arguments.minutes)
     model.set_params(epochs=epochs).fit(images, maps)
     found = {
         "network": repr(model.architecture_),
@@ -124,6 +124,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--images", type=Path, required=True, help="folder with train, val, test and *_labels")
     parser.add_argument("--network", choices=tuple(NETWORKS), default="unet")
     parser.add_argument("--minutes", type=float, default=6.0, help="time for training")
+    parser.add_argument("--epochs", type=int, default=None, help="instead of the time")
     parser.add_argument("--out", type=Path, required=True, help="model file; the figures get the ending .json")
     parser.add_argument("--weights", default="imagenet", help=".pth file for the trunk of efficientnet")
     parser.add_argument("--batch", type=int, default=8)

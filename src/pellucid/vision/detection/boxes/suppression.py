@@ -21,6 +21,9 @@ from pellucid.vision.detection.boxes.suppression_kernels import (
 MOST_PAIRS = 1 << 26
 """Overlaps that are looked at at once on a graphics card."""
 
+FEW_BOXES = 10_000
+"""Up to so many boxes of a graphics card go to the processor and back: its one loop is sooner than many small steps."""
+
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
@@ -76,12 +79,13 @@ def suppress(boxes: Any, scores: Any, threshold: float, groups: Any = None) -> S
 
     boxes, scores = boxes.detach(), torch.as_tensor(scores, device=boxes.device).detach()
     groups = None if groups is None else torch.as_tensor(groups, device=boxes.device)
-    if boxes.device.type != "cpu":
+    if boxes.device.type != "cpu" and len(boxes) > FEW_BOXES:
         return Suppression(*_suppress_on_card(boxes, scores, float(threshold), groups), float(threshold))
     scores = scores if scores.dtype == torch.float64 else scores.float()  # NumPy knows no bfloat16
-    arrays = boxes.numpy(), scores.numpy(), float(threshold), None if groups is None else groups.numpy()
-    kept, suppressed_by = _suppress_arrays(*arrays)
-    return Suppression(torch.from_numpy(kept), torch.from_numpy(suppressed_by), float(threshold))
+    of_boxes = None if groups is None else groups.cpu().numpy()
+    found = _suppress_arrays(boxes.cpu().numpy(), scores.cpu().numpy(), float(threshold), of_boxes)
+    kept, suppressed_by = (torch.from_numpy(one).to(boxes.device) for one in found)
+    return Suppression(kept, suppressed_by, float(threshold))
 
 
 def _suppress_arrays(boxes: Array, scores: Array, threshold: float, groups: Array | None) -> tuple[Array, Array]:

@@ -281,6 +281,8 @@ TOPICS_TRIED = {
     "matching pursuit": ([[1, 0, 1], [0, 1, 1]], [3, 1], {}),
     "maximum margin": ([[0], [2]], ["a", "b"], {"C": 1}),
     "mean iou": ([[1, 1, 2, 2]], [[1, 2, 2, 2]], {}),
+    "metric mds": ([[0, 3, 4], [3, 0, 5], [4, 5, 0]], [[0, 0], [2, 0], [0, 2]], {}),
+    "mini-batch k-means": ([[0], [1], [8], [9]], [[0], [9]], {"batches": [[1, 3], [0, 2]]}),
     "network": ({},),
     "non-maximum suppression": ([[0, 0, 4, 4], [0, 0, 4, 5]], [0.8, 0.9], {"threshold": 0.5}),
     "parameter counts": ("lenet5", {}),

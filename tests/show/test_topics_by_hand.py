@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -87,3 +89,31 @@ def test_the_error_of_ridge_splits_into_bias_variance_and_noise():
     found = y @ X @ np.linalg.inv(X.T @ X + np.eye(2)) @ [1, 1]
     assert float(exact["bias2"]) == pytest.approx((found.mean() - 3) ** 2, abs=0.02)
     assert float(exact["variance"]) == pytest.approx(found.var(), rel=0.05)
+
+
+def test_mini_batches_pull_centers_to_the_means_of_the_rows_they_have_seen():
+    answer = show_work("mini-batch k-means", [[0], [1], [8], [9]], [[0], [9]], batches=[[1, 3], [0, 2]]).answer
+    assert answer == {"centers": [[Rational(1, 2)], [Rational(17, 2)]], "counts": [2, 2]}
+    with pytest.raises(ValueError, match="lists of rows from 0 to 3"):
+        show_work("mini-batch k-means", [[0], [1], [8], [9]], [[0], [9]], batches=[[4]])
+
+
+def test_a_step_of_smacof_never_raises_the_stress():
+    sides = [[0, 3, 4], [3, 0, 5], [4, 5, 0]]
+    work = show_work("metric mds", sides, [[0, 0], [2, 0], [0, 2]], steps=20)
+    stress = [float(value) for value in work.answer["stress"]]
+    assert stress[0] == pytest.approx(1 + 4 + (5 - 8**0.5) ** 2)
+    assert all(b <= a + 1e-12 for a, b in pairwise(stress))
+    assert stress[-1] < 1e-3
+    with pytest.raises(ValueError, match="symmetric table"):
+        show_work("metric mds", [[0, 1], [2, 0]], [[0], [1]])
+
+
+def test_mrmr_prefers_what_is_new():
+    from pellucid.feature_selection import MRMR
+
+    rows, labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]], ["a", "b", "c", "d"]
+    work = show_work(MRMR(2), rows, labels)
+    assert work.answer["order_"] == [0, 2]  # the second repeats the first
+    assert work.answer["relevance_"] == [1, 1, 1]
+    assert "more than rounding" not in work.text()

@@ -159,6 +159,7 @@ CARDS = (
     MethodCard(
         MRMR,
         topics=("SEL-2",),
+        workings="pellucid.feature_selection.filters.mrmr_workings:mrmr_workings",
         parameters={
             "k": Whole(low=1),
             "criterion": OneOf(("difference", "quotient")),

@@ -53,6 +53,8 @@ TOPICS = {
     "matching pursuit": "pellucid.vision.restoration:show_omp",
     "maximum margin": "pellucid.svm:show_maximum_margin",
     "mean iou": "pellucid.vision.segmentation:show_mean_iou",
+    "metric mds": "pellucid.manifold.mds.smacof_workings:show_smacof",
+    "mini-batch k-means": "pellucid.cluster.kmeans.minibatch_workings:show_minibatches",
     "network": "pellucid.neural_network:show_network",
     "non-maximum suppression": "pellucid.vision.detection:show_suppression",
     "parameter counts": "pellucid.neural_network:show_parameter_counts",

@@ -14,6 +14,7 @@ SHIPPED = ShippedModels(
         "digits yolo": "digits_yolo",
         "digits ssd": "digits_ssd",
         "digits retinanet": "digits_retinanet",
+        "digits r-cnn": "digits_rcnn",
         "digits fast r-cnn": "digits_fast_rcnn",
         "digits faster r-cnn": "digits_faster_rcnn",
         "digits mask r-cnn": "digits_mask_rcnn",
@@ -27,7 +28,7 @@ def shipped_detector(name: str) -> Detector:
 
     Parameters
     ----------
-    name : {"digits yolo", "digits ssd", "digits retinanet", "digits fast r-cnn", \
+    name : {"digits yolo", "digits ssd", "digits retinanet", "digits r-cnn", "digits fast r-cnn", \
 "digits faster r-cnn", "digits mask r-cnn", "two digits"}
         "two digits" is a ``Localizer``, for images of 64 x 64 with two digits of about 28 pixels.
 

@@ -1,8 +1,9 @@
 """Selective search beside OpenCV's: recall and mean best overlap against the number of boxes, and time.
 
 ``PELLUCID_SCENES=FOLDER python -m benchmarks selective_search [--only fast|quality]``: FOLDER holds coco128, with
-train2017 and boxes_train2017.csv, and pennfudan, with images and boxes.csv. ``PELLUCID_EVERY=4`` takes every fourth
-image. OpenCV's is in ``opencv-contrib-python-headless``; without it ours is printed alone.
+train2017 and boxes_train2017.csv, and pennfudan, with images and boxes.csv. ``PELLUCID_PART=val2017`` takes another
+part of COCO; ``PELLUCID_EVERY=4 PELLUCID_FROM=1`` every fourth image, from the second on. OpenCV's is in
+``opencv-contrib-python-headless``; without it ours is printed alone.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ def scenes(name: str) -> list[Scene]:
     from PIL import Image
 
     folder = Path(os.environ["PELLUCID_SCENES"]) / name
-    images, table = ("train2017", "boxes_train2017.csv") if name == "coco128" else ("images", "boxes.csv")
+    part = os.environ.get("PELLUCID_PART", "train2017")
+    images, table = (part, f"boxes_{part}.csv") if name == "coco128" else ("images", "boxes.csv")
     boxes: dict[str, list[dict[str, str]]] = {}
     with (folder / table).open(newline="") as file:
         for row in csv.DictReader(file):
             boxes.setdefault(row["image"], []).append(row)
-    files = sorted((folder / images).iterdir())[:: int(os.environ.get("PELLUCID_EVERY", "1"))]
+    first, step = int(os.environ.get("PELLUCID_FROM", "0")), int(os.environ.get("PELLUCID_EVERY", "1"))
+    files = sorted((folder / images).iterdir())[first::step]
     found = []
     for file in files:
         if file.stem in boxes:

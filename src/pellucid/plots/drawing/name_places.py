@@ -24,7 +24,7 @@ TURNS = (0, 180, 45, -45, 135, -135, 90, -90)
 TURNS_AHEAD = (0, 30, -30, 60, -60, 90, -90, 180)
 
 
-class Box(NamedTuple):
+class NameBox(NamedTuple):
     """Left, bottom, right and top, in points."""
 
     left: float
@@ -32,7 +32,7 @@ class Box(NamedTuple):
     right: float
     top: float
 
-    def overlap(self, other: Box) -> float:
+    def overlap(self, other: NameBox) -> float:
         """Return the area that both cover."""
         across = min(self.right, other.right) - max(self.left, other.left)
         up = min(self.top, other.top) - max(self.bottom, other.bottom)
@@ -59,8 +59,8 @@ def write_names(
     to_points = 72.0 / figure.dpi
     dots = ax.transData.transform(np.asarray(points, dtype=float)) * to_points
     window = ax.get_window_extent()
-    page = Box(*(float(side) * to_points for side in window.extents))
-    taken = [Box(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in dots]
+    page = NameBox(*(float(side) * to_points for side in window.extents))
+    taken = [NameBox(x - 3.0, y - 3.0, x + 3.0, y + 3.0) for x, y in dots]
     middle = None if away_from is None else ax.transData.transform(away_from) * to_points
     for name, dot, point in zip(names, dots, points, strict=True):
         ahead = 0.0 if middle is None else float(np.degrees(np.arctan2(*(dot - middle)[::-1])))
@@ -82,15 +82,17 @@ def write_names(
         )
 
 
-def _free_box(name: str, dot: np.ndarray, taken: list[Box], page: Box, size: float, ahead: float) -> tuple[Box, int]:
+def _free_box(
+    name: str, dot: np.ndarray, taken: list[NameBox], page: NameBox, size: float, ahead: float
+) -> tuple[NameBox, int]:
     """Return the box of a name that covers the least, the nearest of equals, and its ring."""
     width, height = CHARACTER * size * max(len(name), 1), LINE * size
-    best: tuple[float, Box, int] | None = None
+    best: tuple[float, NameBox, int] | None = None
     for ring, far in enumerate(RINGS):
         for angle in np.radians(np.add(ahead, TURNS if ahead == 0.0 else TURNS_AHEAD)):
             x = dot[0] + far * NEAR * np.cos(angle) + np.sign(np.round(np.cos(angle), 9)) * width / 2
             y = dot[1] + far * NEAR * np.sin(angle) + np.sign(np.round(np.sin(angle), 9)) * height / 2
-            box = Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+            box = NameBox(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
             outside = width * height - box.overlap(page)
             covered = outside + sum(box.overlap(other) for other in taken)
             if best is None or covered < best[0] - 1e-9:

@@ -39,10 +39,10 @@ def show_minibatches(X: Data, centers: Data, batches: Sequence[Sequence[int]]) -
     symbols = [math(f"x_{j + 1}" if rows.cols > 1 else "x") for j in range(rows.cols)]
     opening: tuple[Block, ...] = (
         sentence(
-            "A batch of rows goes to the nearest centers. Each row then pulls its center by one over all rows that"
+            "A batch of rows goes to the nearest centers. Each row then pulls its center towards it, the less the more "
+            "rows the center has seen, so that it stays the mean of these:"
         ),
         formula("n_k ← n_k + 1 ,", "c_k ← c_k +", over(1, "n_k"), fenced("x − c_k")),
-        sentence("the center has seen, so that it is the mean of these rows."),
         numbered_table(rows, symbols),
         sentence("Start from ", *_listed(exact_features(centers)[0]), "."),
     )

@@ -241,7 +241,7 @@ def _agrees(given: str, value: Value, sign: int) -> bool:
 def _read(text: str) -> float | None:
     """Return a number as people write it, 1/3 and 0,5 too; None for anything else."""
     try:
-        return float(Fraction(text.replace(" ", "").replace("−", "-").replace(",", ".")))
+        return float(Fraction(text.strip(" …").replace(" ", "").replace("−", "-").replace(",", ".")))
     except (ValueError, ZeroDivisionError):
         return None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pellucid.core.checks import check_one_of, check_whole, find_name
 from pellucid.exercises.asked_results import AskedResult, asked_in, values_of
-from pellucid.exercises.recipes import OTHER_NAMES, Problem, Recipe, exercise_names, find_recipe
+from pellucid.exercises.recipes import OTHER_NAMES, DrawnProblem, ExerciseRecipe, exercise_names, find_recipe
 from pellucid.show.comparison import COMPARISON, has_cut_numbers
 from pellucid.show.document import (
     Block,
@@ -47,7 +47,7 @@ class Exercise:
     name: str
     seed: int
     level: int
-    problem: Problem
+    problem: DrawnProblem
     question: Document
     solution: Document
     answers: tuple[AskedResult, ...]
@@ -140,7 +140,7 @@ def check_one_of_levels(level: int) -> None:
         check_one_of(map(str, LEVELS), level=str(level))
 
 
-def is_clean(work: Document, answers: tuple[AskedResult, ...], recipe: Recipe) -> bool:
+def is_clean(work: Document, answers: tuple[AskedResult, ...], recipe: ExerciseRecipe) -> bool:
     """Return whether a person can be asked for that: few steps, short numbers, no tie, and not all of it 0."""
     numbers = [value for asked in answers for value in asked.values if not isinstance(value, str)]
     n_steps = len({asked.step for asked in answers})
@@ -170,7 +170,7 @@ def _sources(name: str, seed: int, level: int) -> Iterator[random.Random]:
         yield random.Random(f"{name} {seed} {level} {attempt}")  # texts are hashed alike on every machine
 
 
-def _worked(problem: Problem) -> Document | None:
+def _worked(problem: DrawnProblem) -> Document | None:
     """Return the workings of what was drawn; None where it cannot be worked by hand."""
     try:
         return problem.work()
@@ -182,7 +182,7 @@ def _solved(work: Document) -> tuple[Step, ...]:
     return tuple(one for one in work.steps if one.heading != COMPARISON)
 
 
-def _asked(work: Document, recipe: Recipe) -> tuple[AskedResult, ...]:
+def _asked(work: Document, recipe: ExerciseRecipe) -> tuple[AskedResult, ...]:
     asked = [
         found
         for number, one in enumerate(_solved(work), 1)
@@ -198,11 +198,11 @@ def _asked(work: Document, recipe: Recipe) -> tuple[AskedResult, ...]:
     )
 
 
-def _is_asked(one: Step, recipe: Recipe) -> bool:
+def _is_asked(one: Step, recipe: ExerciseRecipe) -> bool:
     return not one.heading.startswith(recipe.skip)
 
 
-def _in_heading(number: int, one: Step, recipe: Recipe) -> Iterator[AskedResult]:
+def _in_heading(number: int, one: Step, recipe: ExerciseRecipe) -> Iterator[AskedResult]:
     """Yield what the heading of a step tells, where that is a result: who merges, which cluster is split."""
     for beginning, what in recipe.told_by_headings.items():
         if one.heading.startswith(beginning):
@@ -233,7 +233,9 @@ def _remarks(node: Any) -> Iterator[str]:
             yield from _remarks(getattr(node, one.name))
 
 
-def _question(work: Document, answers: tuple[AskedResult, ...], problem: Problem, recipe: Recipe) -> Document:
+def _question(
+    work: Document, answers: tuple[AskedResult, ...], problem: DrawnProblem, recipe: ExerciseRecipe
+) -> Document:
     """Return what is given and what is asked; headings that would tell results are left out."""
     steps: list[Step] = []
     numbered = list(enumerate(answers, 1))
@@ -248,7 +250,7 @@ def _question(work: Document, answers: tuple[AskedResult, ...], problem: Problem
     return Document(f"Exercise: {work.title}", (task, *opening, *_asked_about(problem)), tuple(steps))
 
 
-def _asked_about(problem: Problem) -> list[Block]:
+def _asked_about(problem: DrawnProblem) -> list[Block]:
     """Return the rows that a decision is asked about, which the workings tell in their steps only."""
     rows = problem.options.get("new")
     return [] if rows is None else [sentence("Decide about ", math(*map(_row, rows)), ".")]
@@ -259,7 +261,7 @@ def _row(row: Any) -> Math:
     return fenced(math(*cells[:-1]))
 
 
-def _given(solved: Step, recipe: Recipe) -> list[Block]:
+def _given(solved: Step, recipe: ExerciseRecipe) -> list[Block]:
     """Return the tables of a step that a student cannot make, their last columns empty."""
     if not recipe.empty_columns:
         return []

@@ -33,7 +33,7 @@ from pellucid.show.showing import work_by_hand
 
 
 @dataclass(frozen=True)
-class Problem:
+class DrawnProblem:
     """What ``show_work`` is given, and what a student is told of the settings."""
 
     shown: Any
@@ -51,11 +51,11 @@ def _any(_work: Document) -> bool:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ExerciseRecipe:
     """How an exercise on one method is made."""
 
     task: str
-    draw: Callable[[Random, int], Problem]
+    draw: Callable[[Random, int], DrawnProblem]
     skip: tuple[str, ...] = ()
     """Beginnings of the headings of steps that are not asked for."""
     most_steps: int = 6
@@ -100,52 +100,52 @@ def _fit(
     settings: Mapping[str, Any] | None = None,
     silent: Mapping[str, Any] | None = None,
     **more: Any,
-) -> tuple[str, Recipe]:
+) -> tuple[str, ExerciseRecipe]:
     """Return the name and the recipe of an estimator; students are told its settings, but for the silent ones."""
 
-    def draw(rng: Random, level: int) -> Problem:
+    def draw(rng: Random, level: int) -> DrawnProblem:
         drawn = data(rng, level)
         all_settings = {**(silent or {}), **(settings or {}), **drawn.settings}
         told = {key: value for key, value in all_settings.items() if key not in {*(silent or {}), *UNTOLD}}
         card: Any = find_card(name)
         given = tuple(part for part in (drawn.X, drawn.y) if part is not None)
-        return Problem(card.estimator(**all_settings), given, drawn.options, told)
+        return DrawnProblem(card.estimator(**all_settings), given, drawn.options, told)
 
-    return entries()[name].command_name, Recipe(task, draw, **more)
+    return entries()[name].command_name, ExerciseRecipe(task, draw, **more)
 
 
-def _topic(name: str, task: str, data: Callable[[Random, int], Drawn], **more: Any) -> tuple[str, Recipe]:
+def _topic(name: str, task: str, data: Callable[[Random, int], Drawn], **more: Any) -> tuple[str, ExerciseRecipe]:
     """Return the name and the recipe of a topic, which takes what is drawn."""
 
-    def draw(rng: Random, level: int) -> Problem:
+    def draw(rng: Random, level: int) -> DrawnProblem:
         drawn = data(rng, level)
         given = tuple(part for part in (drawn.X, drawn.y) if part is not None)
-        return Problem(name, given, drawn.options, drawn.settings)
+        return DrawnProblem(name, given, drawn.options, drawn.settings)
 
-    return name.replace(" ", "-"), Recipe(task, draw, **more)
+    return name.replace(" ", "-"), ExerciseRecipe(task, draw, **more)
 
 
-def _walk(name: str, settings: Mapping[str, Any] | None = None, **more: Any) -> tuple[str, Recipe]:
+def _walk(name: str, settings: Mapping[str, Any] | None = None, **more: Any) -> tuple[str, ExerciseRecipe]:
     """Return the name and the recipe of a method that minimizes a quadratic function."""
 
-    def draw(rng: Random, level: int) -> Problem:
+    def draw(rng: Random, level: int) -> DrawnProblem:
         a, b, c = rng.randint(1, 3), rng.randint(1, 3), rng.choice((0, 0, 1)) if level > 1 else 0
         function = f"{a}*x**2 + {b}*y**2" + (" + x*y" if c else "")
         start = [rng.choice((-2, -1, 1, 2)), rng.choice((-2, -1, 1, 2))]
         method = getattr(import_module("pellucid.optimize"), name)(**(settings or {}))
-        return Problem(method, (function, start), {"steps": min(level, 2) + 1}, settings or {})
+        return DrawnProblem(method, (function, start), {"steps": min(level, 2) + 1}, settings or {})
 
     task = f"Work the first steps of {hyphened(name).replace('-', ' ')} by hand."
-    return hyphened(name), Recipe(task, draw, **more)
+    return hyphened(name), ExerciseRecipe(task, draw, **more)
 
 
-def _density(name: str, task: str, data: Callable[[Random, int], Any], **more: Any) -> tuple[str, Recipe]:
+def _density(name: str, task: str, data: Callable[[Random, int], Any], **more: Any) -> tuple[str, ExerciseRecipe]:
     """Return the name and the recipe of a density, or of a measure of information."""
 
-    def draw(rng: Random, level: int) -> Problem:
-        return Problem(getattr(import_module("pellucid.probability"), name), (data(rng, level),))
+    def draw(rng: Random, level: int) -> DrawnProblem:
+        return DrawnProblem(getattr(import_module("pellucid.probability"), name), (data(rng, level),))
 
-    return hyphened(name).replace("_", "-"), Recipe(task, draw, **more)
+    return hyphened(name).replace("_", "-"), ExerciseRecipe(task, draw, **more)
 
 
 def _regression(columns: tuple[int, int, int] = (1, 1, 2), high: int = 6, half: bool = False) -> Callable[..., Drawn]:
@@ -356,7 +356,7 @@ def _expression(rng: Random, level: int) -> Drawn:
     return Drawn(formula, settings=values, options=values)
 
 
-RECIPES: dict[str, Recipe] = dict(
+RECIPES: dict[str, ExerciseRecipe] = dict(
     [
         _fit(
             "KMeans",
@@ -769,7 +769,7 @@ def exercise_names() -> list[str]:
     return [*RECIPES, *(name for name in others if name not in RECIPES and name not in OTHER_NAMES)]
 
 
-def find_recipe(name: str) -> Recipe:
+def find_recipe(name: str) -> ExerciseRecipe:
     """Return the recipe of a method; without one of its own, by what its card says it takes, to two decimals."""
     if name in RECIPES:
         return RECIPES[name]

@@ -39,7 +39,7 @@ COUNTED = {1: "one Gaussian", 2: "two Gaussians", 3: "three Gaussians"}
 
 
 @dataclass(frozen=True)
-class Components:
+class ShownComponents:
     """Weights, means and covariance matrices."""
 
     weights: list[Any]
@@ -54,9 +54,9 @@ class Components:
 
 @dataclass(frozen=True)
 class EmRound:
-    """Components, the parts of the density of each row, its responsibilities, and the mean log likelihood."""
+    """ShownComponents, the parts of the density of each row, its responsibilities, and the mean log likelihood."""
 
-    now: Components
+    now: ShownComponents
     parts: list[list[Any]]
     shares: list[list[Any]]
     log_likelihood: Any
@@ -93,7 +93,7 @@ def gaussian_mixture_workings(estimator: GaussianMixture, X: Data, _y: Data = No
     return Document(title, _opening(data, rounds[0]), tuple(steps), found)
 
 
-def _start(estimator: GaussianMixture, X: Data) -> Components:
+def _start(estimator: GaussianMixture, X: Data) -> ShownComponents:
     """Return weights, means and covariances to start from: those given, or found by our estimator with this seed."""
     card = find_card("GaussianMixture")
     assert card is not None
@@ -108,7 +108,7 @@ def _start(estimator: GaussianMixture, X: Data) -> Components:
         "diag": lambda v: [np.diag(row) for row in v],
         "spherical": lambda v: [np.eye(d) * value for value in v],
     }[estimator.covariance_type](model.covariances_)
-    return Components(
+    return ShownComponents(
         [_read(value) for value in model.weights_],
         [Matrix([_read(value) for value in mean]) for mean in model.means_],
         [Matrix(d, d, lambda i, j, v=v: _read(v[i][j])) for v in full],
@@ -122,7 +122,9 @@ def _read(value: float) -> Rational:
     return Rational(simple.numerator, simple.denominator) if near else Rational(Fraction(float(value)))
 
 
-def _rounds(x: list[Matrix], start: Components, estimator: GaussianMixture) -> tuple[list[EmRound], Components]:
+def _rounds(
+    x: list[Matrix], start: ShownComponents, estimator: GaussianMixture
+) -> tuple[list[EmRound], ShownComponents]:
     """Return the rounds, with the rule of the program that ends them, and the components after the last."""
     rounds: list[EmRound] = []
     now, moved_before = start, mpf("inf")
@@ -138,7 +140,7 @@ def _rounds(x: list[Matrix], start: Components, estimator: GaussianMixture) -> t
     return rounds, now
 
 
-def _round(x: list[Matrix], now: Components) -> EmRound:
+def _round(x: list[Matrix], now: ShownComponents) -> EmRound:
     parts, shares, logs = [], [], mpf(0)
     for row in x:
         joint = _joint(row, now)
@@ -149,7 +151,7 @@ def _round(x: list[Matrix], now: Components) -> EmRound:
     return EmRound(now, parts, shares, _kept(logs / len(x)))
 
 
-def _joint(row: Matrix, now: Components) -> list[Any]:
+def _joint(row: Matrix, now: ShownComponents) -> list[Any]:
     """Return the parts of the components in the density of a row."""
     parts = []
     for weight, mean, covariance in zip(now.weights, now.means, now.covariances, strict=True):
@@ -164,7 +166,7 @@ def _distance(row: Matrix, mean: Matrix, covariance: Matrix) -> Rational:
     return (away.T * covariance.inv() * away)[0]
 
 
-def _next(x: list[Matrix], now: EmRound, estimator: GaussianMixture) -> Components:
+def _next(x: list[Matrix], now: EmRound, estimator: GaussianMixture) -> ShownComponents:
     n, k, d = len(x), now.now.k, x[0].rows
     totals = [sum((share[j] for share in now.shares), Rational(0)) for j in range(k)]
     means = [_weighted(x, now, j) / totals[j] for j in range(k)]
@@ -175,7 +177,7 @@ def _next(x: list[Matrix], now: EmRound, estimator: GaussianMixture) -> Componen
         covariances = [shared] * k
     else:
         covariances = [_restricted(scatters[j] / totals[j], kind) + floor for j in range(k)]
-    return Components(
+    return ShownComponents(
         [_short(t / n) for t in totals],
         [m.applyfunc(_short) for m in means],
         [v.applyfunc(_short) for v in covariances],
@@ -200,7 +202,7 @@ def _scatter(x: list[Matrix], now: EmRound, j: int, mean: Matrix) -> Matrix:
     return sum(squares, Matrix.zeros(d, d))
 
 
-def _movement(new: Components, old: Components) -> Any:
+def _movement(new: ShownComponents, old: ShownComponents) -> Any:
     total = mpf(0)
     for p, m, v, q, c, w in zip(
         new.weights, new.means, new.covariances, old.weights, old.means, old.covariances, strict=True
@@ -272,7 +274,7 @@ def _opening(data: ExactData, first: EmRound) -> tuple[Block, ...]:
     )
 
 
-def _listed(now: Components) -> list[tuple[Any, Any, Any]]:
+def _listed(now: ShownComponents) -> list[tuple[Any, Any, Any]]:
     return list(zip(now.weights, now.means, now.covariances, strict=True))
 
 
@@ -360,7 +362,7 @@ def _tied_step(x: list[Matrix], now: EmRound, estimator: GaussianMixture) -> Ste
     )
 
 
-def _end(rounds: list[EmRound], last: Components) -> Step:
+def _end(rounds: list[EmRound], last: ShownComponents) -> Step:
     k, is_line = last.k, last.means[0].rows == 1
     marks = range(1, k + 1)
     weights = [math(f"π_{j}") for j in (marks[:-1] if is_line else marks)]
@@ -388,7 +390,7 @@ def _end(rounds: list[EmRound], last: Components) -> Step:
     )
 
 
-def _listed_numbers(now: Components, most: int) -> list[Math]:
+def _listed_numbers(now: ShownComponents, most: int) -> list[Math]:
     """Return the numbers of all components that a line of the table has room for."""
     is_line = now.means[0].rows == 1
     numbers = (
@@ -397,7 +399,7 @@ def _listed_numbers(now: Components, most: int) -> list[Math]:
     return [_digits(value) for value in numbers[:most]]
 
 
-def _new_steps(last: Components, rows: Sequence[list[Rational]]) -> list[tuple[Step, int]]:
+def _new_steps(last: ShownComponents, rows: Sequence[list[Rational]]) -> list[tuple[Step, int]]:
     """Return a step for each new row, which the components share out among them, and the label of the largest share."""
     made = []
     for i, row in enumerate(rows):

@@ -54,7 +54,7 @@ class ShownComponents:
 
 @dataclass(frozen=True)
 class EmRound:
-    """ShownComponents, the parts of the density of each row, its responsibilities, and the mean log likelihood."""
+    """Components, the parts of the density of each row, its responsibilities, and the mean log likelihood."""
 
     now: ShownComponents
     parts: list[list[Any]]

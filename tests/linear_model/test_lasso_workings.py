@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn import linear_model as peer
 from sympy import Matrix, Rational, zeros
 
-from pellucid.linear_model import ElasticNet, Lasso
+from pellucid.linear_model import ElasticNet, Lasso, LassoCV
 from pellucid.linear_model.sparse_regression.elastic_net_exact_workings import ElasticNetProblem
 from pellucid.show import show_work
 
@@ -115,3 +115,34 @@ def test_agrees_with_both_programs(seed, alpha, fit_intercept, positive):
 def test_refuses_penalties_without_a_threshold():
     with pytest.raises(ValueError, match=r"alpha and l1_ratio must be above 0 .*Use LinearRegression"):
         show_work(peer.ElasticNet(alpha=1.0, l1_ratio=0), [[1], [2]], [1, 2])
+
+
+# the penalty chosen by parts left out
+
+
+def test_lasso_cv_fits_every_part_left_out_and_chooses():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [6.0]]), np.array([1.0, 1.0, 3.0, 2.0, 5.0, 6.0])
+    work = show_work(LassoCV(alphas=[0.1, 1, 0.5], cv=3), X, y, new=[[5]])
+    assert work.answer["alphas_"] == [1, Rational(1, 2), Rational(1, 10)]
+    assert work.answer["mse_path_"][0] == [Rational(2873, 1225), Rational(9001, 8281), Rational(229, 16)]
+    errors = [
+        np.mean((y[part] - Lasso(1.0).fit(np.delete(X, part, 0), np.delete(y, part)).predict(X[part])) ** 2)
+        for part in ([0, 1], [2, 3], [4, 5])
+    ]
+    np.testing.assert_allclose(np.array(work.answer["mse_path_"][0], dtype=float), errors, rtol=1e-6)
+    assert work.answer["coef_"] == [Rational(153, 175)]
+    assert work.answer["predicted"] == [Rational(126, 25)]
+    assert "more than rounding" not in work.text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"alphas": 100}, "alphas must be a list to be worked by hand"),
+        ({"alphas": [0.0, 1.0]}, "alphas must be 1 to 4 numbers above 0"),
+        ({"alphas": [1.0], "cv": 5}, "cv must make at most 4 parts"),
+    ],
+)
+def test_lasso_cv_refuses_what_is_too_long_for_a_board(settings, words):
+    with pytest.raises(ValueError, match=words):
+        show_work(LassoCV(**settings), [[0], [1], [2], [3], [5]], [0, 1, 1, 3, 4])

@@ -537,6 +537,13 @@ RECIPES: dict[str, ExerciseRecipe] = dict(
             skip=("Check", "How far", "Know", "Sweep on"),
         ),
         _fit(
+            "LassoCV",
+            "Leave each half of the rows out once, and choose the penalty.",
+            _regression(columns=(1, 1, 1)),
+            {"alphas": [1, 0.5], "cv": 2},
+            largest_denominator=1000,
+        ),
+        _fit(
             "ElasticNet",
             "Do coordinate descent by hand.",
             _regression(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sympy import Matrix, Rational, eye, zeros
 
-from pellucid.show.document import Block, FormulaLine, Step, Table, formula, result, sentence, step, table
+from pellucid.show.document import Block, FormulaLine, Step, Table, formula, remark, result, sentence, step, table
 from pellucid.show.eigenpairs import Elimination, eliminate
 from pellucid.show.exact_data import ExactData
 from pellucid.show.notation import (
@@ -59,6 +59,16 @@ def center(data: ExactData, *, fit_intercept: bool) -> Centered:
         _centered_table(data, X, y),
     )
     return Centered(X, y, x_means, y_mean, (explained,))
+
+
+def chosen_line_step(data: ExactData, w: Matrix, b: Rational, *, has_intercept: bool) -> Step:
+    """Return the line that a chosen penalty makes of all rows."""
+    return step(
+        "The line of this penalty",
+        *(result(data.symbol("w", j), "=", w[j]) for j in range(data.n_features)),
+        *([result("b =", b)] if has_intercept else []),
+        remark("It is fitted to all rows: those that were left out count again."),
+    )
 
 
 def shape(data: ExactData) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 from sympy import Matrix, Rational, eye, ones
 
 from pellucid.core.types import Data
-from pellucid.show.document import Block, Document, Step, formula, remark, result, sentence, step, table
+from pellucid.linear_model.least_squares.line_workings import chosen_line_step
+from pellucid.show.document import Block, Document, Step, formula, result, sentence, step, table
 from pellucid.show.exact_data import ExactData, exact_data, exact_number, require
 from pellucid.show.notation import Script, Words, fenced, math, minus, over, typed
 
@@ -44,7 +45,7 @@ def ridge_cv_workings(estimator: RidgeCV, X: Data, y: Data) -> Document:
             result("α =", typed(penalties[best])),
         )
     )
-    steps.append(_line_step(data, w, b, has_intercept))
+    steps.append(chosen_line_step(data, w, b, has_intercept=has_intercept))
     answer: dict[str, Any] = {
         "alpha_": penalties[best],
         "best_score_": -scores[best],
@@ -108,13 +109,3 @@ def _penalty_step(data: ExactData, lam: Rational, H: Matrix, errors: list[Ration
 
 def _told(value: Rational) -> Any:
     return math(value)
-
-
-def _line_step(data: ExactData, w: Matrix, b: Rational, has_intercept: bool) -> Step:
-    lines = [result(data.symbol("w", j), "=", w[j]) for j in range(data.n_features)]
-    return step(
-        "The line of this penalty",
-        *lines,
-        *([result("b =", b)] if has_intercept else []),
-        remark("It is fitted to all rows: those that were left out count again."),
-    )

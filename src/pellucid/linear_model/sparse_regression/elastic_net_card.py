@@ -115,6 +115,7 @@ CARDS = (
         LassoCV,
         topics=("LIN-3",),
         **SEVERAL,
+        workings="pellucid.linear_model.sparse_regression.lasso_cv_workings:lasso_cv_workings",
         parameters=SEARCH,
         attributes=SEARCHED,
         rebuilt=frozenset({"l1_ratio"}),

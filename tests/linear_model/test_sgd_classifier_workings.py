@@ -113,3 +113,43 @@ def test_refuses_too_many_rows_and_classes():
         show_work(SGDClassifier(), np.ones((13, 1)), np.arange(13) % 2)
     with pytest.raises(ValueError, match="y must have 2 classes to be worked by hand, got 3"):
         show_work(SGDClassifier(), [[1], [2], [3]], [0, 1, 2])
+
+
+# batches
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log_loss", "squared_error"])
+def test_a_batch_takes_the_mean_of_the_slopes_of_its_rows(loss):
+    X, y = np.array([[1.0, 2.0], [3.0, 0.0], [-1.0, 1.0], [-2.0, -1.0]]), np.array([1, 1, -1, -1])
+    batches, step, alpha = [[1, 3], [2, 4], [1, 2, 3, 4]], 0.5, 0.1
+    work = show_work("mini-batch descent", X, y, batches=batches, loss=loss, step_size=step, alpha=alpha)
+    slope = {
+        "hinge": lambda s, f: -s * (s * f <= 1),
+        "squared_hinge": lambda s, f: -2 * s * np.maximum(0, 1 - s * f),
+        "log_loss": lambda s, f: -s / (1 + np.exp(s * f)),
+        "squared_error": lambda s, f: f - s,
+    }[loss]
+    w, b = np.zeros(2), 0.0
+    for batch in batches:
+        rows = np.array(batch) - 1
+        pulls = slope(y[rows], X[rows] @ w + b)
+        w, b = (1 - step * alpha) * w - step * (pulls @ X[rows]) / len(rows), b - step * pulls.mean()
+    np.testing.assert_allclose(np.array(work.answer["coef_"], dtype=float), w, rtol=1e-9)
+    assert float(work.answer["intercept_"]) == pytest.approx(b)
+
+
+def test_batches_of_one_row_are_the_steps_of_the_program():
+    X, y = [[1.0], [3.0], [-1.0], [-2.0]], [1, 1, 0, 0]
+    model = SGDClassifier(
+        "hinge", penalty=None, learning_rate="constant", eta0=0.5, shuffle=False, max_iter=1, tol=None
+    )
+    work = show_work("mini-batch descent", X, y, batches=[[1], [2], [3], [4]], step_size=0.5)
+    model.fit(X, y)
+    assert float(work.answer["coef_"][0]) == pytest.approx(model.coef_[0, 0])
+    assert float(work.answer["intercept_"]) == pytest.approx(model.intercept_[0])
+
+
+@pytest.mark.parametrize("batches", [[], [[]], [[0, 1]], [[5]], [["a"]], 3])
+def test_batches_that_are_none_get_a_sentence(batches):
+    with pytest.raises(ValueError, match="batches must be 1 to 8 lists of rows from 1 to 4"):
+        show_work("mini-batch descent", [[1], [3], [-1], [-2]], [1, 1, 0, 0], batches=batches)

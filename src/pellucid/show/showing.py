@@ -54,6 +54,7 @@ TOPICS = {
     "maximum margin": "pellucid.svm:show_maximum_margin",
     "mean iou": "pellucid.vision.segmentation:show_mean_iou",
     "metric mds": "pellucid.manifold.mds.smacof_workings:show_smacof",
+    "mini-batch descent": "pellucid.linear_model.sgd.minibatch_descent_workings:show_minibatch_descent",
     "mini-batch k-means": "pellucid.cluster.kmeans.minibatch_workings:show_minibatches",
     "network": "pellucid.neural_network:show_network",
     "non-maximum suppression": "pellucid.vision.detection:show_suppression",

@@ -215,7 +215,7 @@ def test_the_namesakes_of_scikit_learn_are_shown_too(name):  # peer
         (lambda: show_decision(MultinomialNB(), [[1]], None, [[1]]), "y must be given, got None"),
         (lambda: show_decision(MultinomialNB(), [[1]], ["a", "b"], [[1]]), "one label for each of the 1 rows"),
         (lambda: show_decision(MultinomialNB(), [[1]] * 5, range(5), [[1]]), "between 1 and 4 classes"),
-        (lambda: show_decision(MultinomialNB(), np.ones((121, 1)), [0] * 121, [[1]]), "at most 144 rows"),
+        (lambda: show_decision(MultinomialNB(), np.ones((145, 1)), [0] * 145, [[1]]), "at most 144 rows"),
         (lambda: show_decision(BernoulliNB(binarize=None), [[2]], ["a"], [[1]]), "X must hold 0 and 1"),
         (lambda: show_decision(BernoulliNB(), np.ones((3, 9)), [0] * 3, [[1]]), "at most 16 rows and 8 features"),
         (lambda: show_decision(CategoricalNB(), [[12]], ["a"], [[1]]), "categories from 0 to 11 to be worked by hand"),

@@ -152,14 +152,19 @@ def suited(kind, table):
     return (2 * abs(table)) // 1 if kind().__sklearn_tags__().input_tags.positive_only else table
 
 
-@pytest.mark.parametrize(("name", "library"), IN_BOTH)
-def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, library):
-    kind, trial = class_named(name, library), find_card(name).trial
+def tried_by_hand(kind, trial):
+    """Return a model with settings that are short on paper, and as many of five rows as it has room for."""
     model = kind()
     for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | dict(trial.by_hand)).items():
         if parameter in model.get_params():
             model.set_params(**{parameter: value})
-    rows = np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])[: trial.rows, : trial.columns]
+    return model, np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])[: trial.rows, : trial.columns]
+
+
+@pytest.mark.parametrize(("name", "library"), IN_BOTH)
+def test_every_entry_works_in_every_format_and_agrees_with_the_program(name, library):
+    kind, trial = class_named(name, library), find_card(name).trial
+    model, rows = tried_by_hand(kind, trial)
     target = target_for(kind, [0, 1, 1, 0, 1], [1, 3, 2, 5.5, 4])[: trial.rows]
     work = show_work(model, suited(kind, rows), target)
     assert "more than rounding" not in work.text()
@@ -173,11 +178,7 @@ DECIDING = [(name, library) for name, library in IN_BOTH if hasattr(class_named(
 @pytest.mark.parametrize(("name", "library"), DECIDING)
 def test_every_predictor_shows_its_decision_about_new_rows(name, library):
     kind, trial = class_named(name, library), find_card(name).trial
-    model = kind()
-    for parameter, value in ({"alpha": 0.1, "tol": 1e-10} | dict(trial.by_hand)).items():
-        if parameter in model.get_params():
-            model.set_params(**{parameter: value})
-    rows = np.array([[1, 2], [2, 1], [3, -1], [4, 2], [5, 0]])[: trial.rows, : trial.columns]
+    model, rows = tried_by_hand(kind, trial)
     target = target_for(kind, ["a", "b", "b", "a", "b"], [1, 3, 2, 5.5, 4])[: trial.rows]
     target = [0, 1, 1, 0, 1][: trial.rows] if name == "BayesClassifier" else target
     asked = suited(kind, np.array([[2, 2], [5, 1]])[:, : trial.columns])

@@ -458,23 +458,17 @@ RECIPES: dict[str, ExerciseRecipe] = dict(
             empty_columns=2,
         ),
         _fit("SelectTop", "Rank the columns by what they tell of the class.", _filter, about_ties=True, rounded=True),
-        _fit(
-            "FloatingSelector",
-            "Search for the best columns.",
-            _selection,
-            {"cv": 2},
-            given=("asked about rows",),
-            rounded=True,
-            hides_headings=True,
-        ),
-        _fit(
-            "SequentialFeatureSelector",
-            "Search for the best columns.",
-            _selection,
-            {"cv": 2},
-            given=("asked about rows",),
-            rounded=True,
-            hides_headings=True,
+        *(
+            _fit(
+                name,
+                "Search for the best columns.",
+                _selection,
+                {"cv": 2},
+                given=("asked about rows",),
+                rounded=True,
+                hides_headings=True,
+            )
+            for name in ("FloatingSelector", "SequentialFeatureSelector")
         ),
         _fit(
             "KernelRidge",

@@ -98,14 +98,10 @@ def _opening(data: ExactData) -> tuple[Block, ...]:
 
 def _penalty_step(data: ExactData, lam: Rational, H: Matrix, errors: list[Rational], score: Rational) -> Step:
     fitted = H * data.y
-    rows = [[math(i + 1), typed(data.y[i]), _told(fitted[i]), _told(H[i, i]), _told(errors[i])] for i in range(H.rows)]
+    rows = [[math(i + 1), typed(data.y[i]), math(fitted[i]), math(H[i, i]), math(errors[i])] for i in range(H.rows)]
     square = Script(fenced("e_i"), above=math(2))
     return step(
         f"The penalty {float(lam):g}",
         table([math("i"), math("y_i"), math("ŷ_i"), math("h_ii"), math("e_i")], rows),
         formula(over(1, data.n_samples), "∑", square, "=", score),
     )
-
-
-def _told(value: Rational) -> Any:
-    return math(value)

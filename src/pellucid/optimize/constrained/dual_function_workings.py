@@ -23,35 +23,19 @@ def show_dual_function(objective: Any, constraints: Any) -> Document:
     >>> work.answer["dual"], work.answer["multiplier"], work.answer["value"]
     (-nu**2/4 + nu, 2, 1)
     """
-    f = objective if isinstance(objective, Formula) else Formula(objective)
-    given = list(constraints) if isinstance(constraints, (list, tuple)) else [constraints]
-    if len(given) != 1 or len(f.variables) > MOST_VARIABLES:
-        raise ValueError(
-            f"constraints must hold one c(x) <= 0 and the objective at most {MOST_VARIABLES} variables to show the "
-            f"dual function, got {len(given)} and {len(f.variables)}."
-        )
-    c = Formula(given[0]).expression
-    H = hessian(f.expression, f.variables)
-    if (
-        H.free_symbols
-        or not H.is_positive_definite
-        or any(diff(c, a, b) != 0 for a in f.variables for b in f.variables)
-    ):
-        raise ValueError("the objective must be strictly convex and quadratic, the constraint linear, got others.")
+    f, c = _checked(objective, constraints)
     nu = Symbol("nu", nonnegative=True)
     lagrangian = f.expression + nu * c
     point = solve([diff(lagrangian, v) for v in f.variables], f.variables, dict=True)[0]
     dual = simplify(lagrangian.subs(point)).expand()
     slope = diff(dual, nu)
-    free = solve(slope, nu)
-    best = (
-        next((value for value in free if value.is_number and value >= 0), Rational(0)) if dual.has(nu) else Rational(0)
-    )
+    free = solve(slope, nu) if dual.has(nu) else []
+    best = next((value for value in free if value.is_number and value >= 0), Rational(0))
     value = dual.subs(nu, best)
     x = [point[v].subs(nu, best) for v in f.variables]
     primal = f.expression.subs(dict(zip(f.variables, x, strict=True)))
     names = [str(v) for v in f.variables]
-    written = {Symbol("nu", nonnegative=True): Symbol("ν")}
+    written = {nu: Symbol("ν")}
     rows = [[math(n), shown(dual.subs(nu, n)), "a lower bound"] for n in (0, 1, 2, 4)]
     steps = (
         step(
@@ -94,3 +78,23 @@ def show_dual_function(objective: Any, constraints: Any) -> Document:
     )
     answer: dict[str, Expr | Any] = {"dual": dual, "multiplier": best, "value": value, "x": x, "primal": primal}
     return Document("The dual function", opening, steps, answer)
+
+
+def _checked(objective: Any, constraints: Any) -> tuple[Formula, Expr]:
+    """Return the objective and the constraint, or refuse those whose dual is not written down."""
+    f = objective if isinstance(objective, Formula) else Formula(objective)
+    given = list(constraints) if isinstance(constraints, (list, tuple)) else [constraints]
+    if len(given) != 1 or len(f.variables) > MOST_VARIABLES:
+        raise ValueError(
+            f"constraints must hold one c(x) <= 0 and the objective at most {MOST_VARIABLES} variables to show the "
+            f"dual function, got {len(given)} and {len(f.variables)}."
+        )
+    c = Formula(given[0]).expression
+    H = hessian(f.expression, f.variables)
+    if (
+        H.free_symbols
+        or not H.is_positive_definite
+        or any(diff(c, a, b) != 0 for a in f.variables for b in f.variables)
+    ):
+        raise ValueError("the objective must be strictly convex and quadratic, the constraint linear, got others.")
+    return f, c

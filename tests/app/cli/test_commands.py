@@ -336,7 +336,7 @@ def test_version(capsys):
         (("verify", "RIDGE", "TABLE", "--target", "nothing"), "target must be one of the columns"),
         (("verify", "RIDGE", "CARS", "--target", "age"), "a feature of the model"),
         (("show-work", "CARS", "--target", "price", "--alpha", "1"), "got 'alpha=1.0' for linear-regression"),
-        (("show-work", "CARS", "--target", "price", "--method", "laso"), "got 'laso'; lasso, lars and lasso-lars "),
+        (("show-work", "CARS", "--target", "price", "--method", "laso"), "got 'laso'; lasso, lars and "),
         (
             ("show-work", "CARS", "--target", "price", "--method", "ridge", "--new", "3"),
             "new must have a value for each",

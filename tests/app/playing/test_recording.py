@@ -185,6 +185,22 @@ def test_ellipses_of_round_components_have_two_deviations():
     assert layer.a == layer.b == plain([2 * deviation])
 
 
+def test_an_ellipse_lies_along_its_rows():
+    t = np.linspace(-3.0, 3.0, 40)
+    rows = np.column_stack([t, t + 0.1 * np.sin(7 * t)])  # along the diagonal
+    layer = layer_of(record_play(GaussianMixture(1), rows), "ellipses")
+    assert layer.a[0] > 10 * layer.b[0]
+    assert np.tan(layer.angle[0]) == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("estimator", [MDS(2, n_init=1, random_state=0), Isomap()], ids=lambda one: type(one).__name__)
+def test_rows_of_a_map_end_at_its_embedding(estimator):
+    layer = layer_of(record_play(estimator, MOONS, SIDES), "points")
+    places = estimator.fit(MOONS).embedding_
+    assert (layer.x, layer.y) == (plain(places[:, 0]), plain(places[:, 1]))
+    assert layer.classes == plain(SIDES)
+
+
 def test_more_than_two_columns_are_a_slice_of_the_two_that_tell_classes_best():
     X, y, names = load_set("iris")
     recording = record_play(GaussianNB(), X, y, names=names)

@@ -171,6 +171,16 @@ def test_workings_mark_the_step_of_the_frame(browse):
     assert marked == ["3"]
 
 
+def test_one_step_is_marked_when_the_player_moves_on(browse):
+    script = """document.getElementById("step").click();
+    setTimeout(() => {
+      const marked = document.querySelectorAll("#workings [aria-current]");
+      document.documentElement.dataset.result = JSON.stringify([...marked].map((step) => step.innerText.slice(0, 7)));
+    }, 100);"""
+    document = browse(with_script(page_with(made_recordings.clusters()), script))
+    assert json.loads(attribute(document, "result")) == ["Step 2."]
+
+
 def test_a_claim_that_fails_ends_behind_the_line(browse):
     document = browse(page_with(made_recordings.clusters()))
     bars = [
@@ -293,10 +303,17 @@ def test_picture_is_drawn_at_every_size_and_in_both_themes(browse, size, dark):
 
 
 def test_nothing_is_wider_than_a_telephone(browse):
-    script = "document.documentElement.dataset.result = document.documentElement.scrollWidth - innerWidth;"
+    # A window has a least width, a frame in it has none.
+    script = """document.querySelector("iframe").addEventListener("load", (event) => {
+      const inner = event.target.contentDocument.documentElement;
+      document.documentElement.dataset.result = JSON.stringify([inner.clientWidth, inner.scrollWidth]);
+    });"""
     for name in ("clusters", "panels"):
-        page = with_script(page_with(getattr(made_recordings, name)()), script)
-        assert int(attribute(browse(page, size=(360, 740)), "result")) <= 0, name
+        page = html.escape(page_with(getattr(made_recordings, name)()))
+        inside = f'<iframe style="border: 0" width="360" height="740" srcdoc="{page}"></iframe>'
+        document = browse(f"<!doctype html><html><body>{inside}<script>{script}</script></body></html>")
+        width, needed = json.loads(attribute(document, "result"))
+        assert needed <= width <= 360, name
 
 
 def test_two_hundred_frames_of_two_thousand_points_scrub_smoothly(browse):

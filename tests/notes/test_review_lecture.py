@@ -10,7 +10,7 @@ from pellucid.cluster import AgglomerativeClustering
 from pellucid.data import load_distances_by_hand, load_documents, load_play_tennis, load_watermelons
 from pellucid.linear_model import LogisticRegression
 from pellucid.model_selection import score_interval
-from pellucid.naive_bayes import CategoricalNB, MultinomialNB
+from pellucid.naive_bayes import CategoricalNB, MixedNB, MultinomialNB
 from pellucid.tree import ID3Classifier
 
 
@@ -65,6 +65,15 @@ def test_chapter_12_laplace_smoothing_of_categories_counts_the_values_of_the_col
     outlook = tennis.columns.get_loc("outlook")
     sunny = sorted(tennis["outlook"].unique()).index("sunny")
     assert np.exp(model.feature_log_prob_[outlook][place, sunny]) == pytest.approx((2 + 1) / (9 + 3))
+
+
+def test_chapter_12_words_and_numbers_of_all_seventeen_melons():
+    """Shares for words, normal densities for density and sugar; the first melon is a good one."""
+    table = load_watermelons(numbers=True)
+    X, y = table.drop(columns="good"), table["good"]
+    handout = pellucid.show_work(MixedNB(), X, y, new=X.iloc[[0]])
+    assert handout.answer["predicted"] == ["yes"]
+    assert MixedNB().fit(X, y).predict_proba(X.iloc[[0]])[0, 1] == pytest.approx(0.99772, abs=5e-6)
 
 
 def melons():

@@ -24,8 +24,8 @@ MAX_ROWS = 12
 MAX_FEATURES = 4
 MAX_CELLS = 60
 """Where each cell is read once or twice and no step grows with the square of the rows."""
-MAX_COUNTED_CELLS = 120
-"""Where cells are only counted: the tables of the textbooks have 14 rows of 4 columns and 17 of 6."""
+MAX_COUNTED_CELLS = 144
+"""Where cells are only counted: the tables of the textbooks have 14 rows of 4 columns and 17 of 8."""
 TYPED_DIGITS = 6
 """A float with at most so many decimals, or digits, was typed; one with more came out of a computation."""
 KEPT_DIGITS = 4

@@ -256,16 +256,18 @@ def test_numbers_ticks_and_contours_by_hand(browse):
     const { contourLines } = module_contours;
     document.documentElement.dataset.result = JSON.stringify([
       [-0.5, 1.25e-7, -1e9, null, 123.456].map((value) => writeNumber(value)),
+      roundTicks(4.1029, 4.10305, 3).map(module_scales.writeTick),
       roundTicks(-4, 4, 5), logScale([1e-3, 10], 0, 1).ticks, logScale([1e-3, 10], 0, 4).pixel(1),
       module_layers.spread([1, 5, 5], 2), contourLines([0, 1, 0, 1], 2, 2, 0.5),
       ...[0.25, 0.75].map((level) => contourLines([1, 0, 0, 1], 2, 2, level)),
     ]);
     """
     page = f"<!doctype html><html><body><script>{joined_script('panels.js')}</script></body></html>"
-    numbers, ticks, log_ticks, pixel, apart, straight, low, high = json.loads(
+    numbers, close, ticks, log_ticks, pixel, apart, straight, low, high = json.loads(
         attribute(browse(with_script(page, script)), "result")
     )
     assert numbers == ["−0.5", "1.25 · 10⁻⁷", "−10⁹", "not a number", "123.5"]
+    assert close == ["4.1029", "4.10295", "4.103", "4.10305"]
     assert ticks == [-4, -2, 0, 2, 4]
     assert log_ticks == pytest.approx([1e-3, 1e-2, 0.1, 1, 10])
     assert pixel == pytest.approx(3)

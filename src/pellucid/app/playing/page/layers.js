@@ -68,7 +68,7 @@ function drawPoints(surface, layer) {
   const usual = (layer.marker ? 0.55 : isCrowded ? 0.22 : 0.3) * look.rem; // a named marker is to be seen first
   const names = layer.label && layer.label.length <= MOST_NAMES ? layer.label : [];
   context.lineJoin = "round";
-  context.lineWidth = 0.09 * look.rem;
+  context.lineWidth = 0.16 * look.rem; // half of it is under the point
   context.strokeStyle = look.paper;
   for (let i = 0; i < layer.x.length; i++) {
     const [a, b] = [layer.x[i], layer.y[i]];
@@ -79,11 +79,10 @@ function drawPoints(surface, layer) {
     context.beginPath();
     outlineMarker(context, layer.marker ?? (Array.isArray(layer.class) ? classMarker(index) : "circle"), across, down, radius);
     context.fillStyle = classColor(look, index);
-    if (layer.marker === "ring") strokeRing(context, look, index);
-    else {
-      context.fill();
-      if (!isCrowded) context.stroke(); // an edge costs as much as the point
-    }
+    if (layer.marker === "ring") strokeTwice(context, look, classColor(look, index), 0.1);
+    else if (layer.marker) strokeTwice(context, look, look.ink, 0.16);
+    else if (!isCrowded) context.stroke(); // an edge costs as much as the point
+    if (layer.marker !== "ring") context.fill();
   }
   names.forEach((name, i) => {
     const [a, b] = [layer.x[i], layer.y[i]];
@@ -93,17 +92,19 @@ function drawPoints(surface, layer) {
 }
 
 /**
- * Stroke the outline in the color of its class, on a wider one of the paper's.
+ * Stroke an outline on a wider one of the paper's color, so that it stands out among points.
  * @param {CanvasRenderingContext2D} context
  * @param {Look} look
- * @param {number | null} index
+ * @param {string} color
+ * @param {number} width as a multiple of ordinary text
  */
-function strokeRing(context, look, index) {
-  for (const [color, width] of /** @type {[string, number][]} */ ([[look.paper, 0.26], [classColor(look, index), 0.13]])) {
-    context.strokeStyle = color;
-    context.lineWidth = width * look.rem;
-    context.stroke();
-  }
+function strokeTwice(context, look, color, width) {
+  context.strokeStyle = look.paper;
+  context.lineWidth = 2.5 * width * look.rem;
+  context.stroke();
+  context.strokeStyle = color;
+  context.lineWidth = width * look.rem;
+  context.stroke();
 }
 
 /** @type {(surface: Surface, layer: SegmentsLayer) => void} */
@@ -342,8 +343,9 @@ function writeLineEnds(surface) {
   const spacing = 1.1 * look.rem;
   const ends = surface.lineEnds.sort((a, b) => a.y - b.y);
   const heights = spread(ends.map((end) => end.y), spacing);
-  const below = (heights.at(-1) ?? 0) - (box.top + box.height - spacing / 2);
-  ends.forEach((end, i) => writeInside(surface, end.text, end.x + 0.4 * look.rem, heights[i] - Math.max(below, 0), end.color));
+  const above = Math.max(0, box.top + spacing / 2 - (heights[0] ?? Infinity));
+  const below = Math.max(0, (heights.at(-1) ?? 0) + above - (box.top + box.height - spacing / 2));
+  ends.forEach((end, i) => writeInside(surface, end.text, end.x + 0.4 * look.rem, heights[i] + above - below, end.color));
 }
 
 /**

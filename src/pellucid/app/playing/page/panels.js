@@ -4,7 +4,7 @@ import { fontOf } from "./canvas.js";
 import { blend, classColor } from "./colors.js";
 import { drawLayers, isInDataSpace } from "./layers.js";
 import { bytesOf, itemOf } from "./recording.js";
-import { linearScale, rangeOf, writeNumber } from "./scales.js";
+import { linearScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 
 /** @import { BarsLayer, ImageLayer, Layer, MatrixLayer, PanelLayer, Recording, TreeLayer, TreeNode } from "./recording.js" */
 /** @import { Look } from "./colors.js" */
@@ -107,7 +107,7 @@ function drawAxes(context, room, look, recording, layers) {
   const { axes } = recording;
   const most = Math.max(3, Math.min(8, Math.floor(room.height / (4 * look.rem))));
   context.font = fontOf(look, 0.8);
-  const labels = linearScale(axes.y.range, 0, 1, most).ticks.map((tick) => writeNumber(tick));
+  const labels = linearScale(axes.y.range, 0, 1, most).ticks.map((tick) => writeTick(tick));
   const left = Math.max(...labels.map((text) => context.measureText(text).width), 0) + 2.4 * look.rem;
   const box = { left: room.left + left, top: room.top + 0.5 * look.rem, width: room.width - left - 0.9 * look.rem, height: room.height - 3.4 * look.rem };
   if (axes.equal) shrinkToEqual(box, axes.x.range, axes.y.range);
@@ -127,10 +127,10 @@ function drawAxes(context, room, look, recording, layers) {
   context.font = fontOf(look, 0.8);
   context.textAlign = "center";
   context.textBaseline = "top";
-  for (const tick of x.ticks) context.fillText(writeNumber(tick), x.pixel(tick), box.top + box.height + 0.45 * look.rem);
+  for (const tick of x.ticks) context.fillText(writeTick(tick), x.pixel(tick), box.top + box.height + 0.45 * look.rem);
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const tick of y.ticks) context.fillText(writeNumber(tick), box.left - 0.45 * look.rem, y.pixel(tick));
+  for (const tick of y.ticks) context.fillText(writeTick(tick), box.left - 0.45 * look.rem, y.pixel(tick));
 
   context.fillStyle = look.ink;
   context.font = fontOf(look, 0.9);

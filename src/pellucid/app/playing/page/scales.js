@@ -96,3 +96,11 @@ export function writeNumber(value, digits = 4) {
   }
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
+
+/**
+ * Write the number of a tick with all its digits: ticks are round, and neighbors must not look equal.
+ * @param {number} tick
+ */
+export function writeTick(tick) {
+  return writeNumber(tick, 10);
+}

@@ -1,7 +1,7 @@
 /** The trace: a small chart for every column, with a mark where the player stands. */
 
 import { fitCanvas, fontOf } from "./canvas.js";
-import { linearScale, logScale, rangeOf, writeNumber } from "./scales.js";
+import { linearScale, logScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 
 /** @import { Look } from "./colors.js" */
 /** @import { Numbers, Recording } from "./recording.js" */
@@ -94,7 +94,7 @@ function drawChart(chart, steps, row, look) {
   const most = Math.max(2, Math.floor((bottom - top) / (1.9 * look.rem)));
   const y = (chart.isLog ? logScale : linearScale)(/** @type {[number, number]} */ (range), bottom, top, most);
   context.font = fontOf(look, 0.72);
-  const left = Math.max(...y.ticks.map((tick) => context.measureText(writeNumber(tick)).width), 0) + 0.6 * look.rem;
+  const left = Math.max(...y.ticks.map((tick) => context.measureText(writeTick(tick)).width), 0) + 0.6 * look.rem;
   const right = width - 0.6 * look.rem;
   const x = linearScale([steps[0] ?? 0, steps.at(-1) ?? 1], left, right, Math.max(2, Math.floor((right - left) / (2.6 * look.rem))));
 
@@ -124,11 +124,11 @@ function drawGrid(context, x, y, box, look) {
   context.fillStyle = look.soft;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  for (const tick of y.ticks) context.fillText(writeNumber(tick), box.left - 0.35 * look.rem, y.pixel(tick));
+  for (const tick of y.ticks) context.fillText(writeTick(tick), box.left - 0.35 * look.rem, y.pixel(tick));
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const tick of x.ticks.filter(Number.isInteger)) {
-    context.fillText(writeNumber(tick), Math.min(x.pixel(tick), box.right), box.bottom + 0.4 * look.rem);
+    context.fillText(writeTick(tick), Math.min(x.pixel(tick), box.right), box.bottom + 0.4 * look.rem);
   }
 }
 

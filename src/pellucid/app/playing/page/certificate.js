@@ -13,7 +13,8 @@ const SMALLEST = -16; // decades below the bound that a bar still tells apart
 export function buildCertificate(room, certificate) {
   const verdict = document.createElement("p");
   verdict.className = certificate.holds ? "verdict holds" : "verdict fails";
-  verdict.textContent = `${certificate.grade}: ${certificate.holds ? "holds" : certificate.grade === "none" ? "nothing is proved" : "does not hold"}`;
+  const failure = certificate.grade === "none" ? "nothing is proved" : "does not hold";
+  verdict.textContent = `${certificate.grade}: ${certificate.holds ? "holds" : failure}`;
   room.append(verdict);
   if (certificate.claims.length === 0) return;
   const place = barScale(certificate.claims);
@@ -22,7 +23,8 @@ export function buildCertificate(room, certificate) {
   list.append(...certificate.claims.map((claim) => claimItem(claim, place)));
   const note = document.createElement("p");
   note.className = "note";
-  note.textContent = "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line.";
+  note.textContent =
+    "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line.";
   room.append(list, note);
 }
 

@@ -1,7 +1,7 @@
 /** The colors and shapes of the house's plots, as the page's theme has them now. */
 
-const PALETTE_LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8b4513", "#6a3d9a", "#9ab61a"];
-const PALETTE_DARK = ["#2b8fd6", "#e8702a", "#12b886", "#d98ab5", "#e6a817", "#7cc8f2", "#f2f2f2", "#b9764a", "#a27dd1", "#b4cf3c"];
+const PALETTE_LIGHT = "#0072b2 #d55e00 #009e73 #cc79a7 #e69f00 #56b4e9 #000000 #8b4513 #6a3d9a #9ab61a".split(" ");
+const PALETTE_DARK = "#2b8fd6 #e8702a #12b886 #d98ab5 #e6a817 #7cc8f2 #f2f2f2 #b9764a #a27dd1 #b4cf3c".split(" ");
 
 /** Corners in a square from -1 to 1, y downward; the circle has none, nor the ring, which is not filled. The canvas and the legend draw the same.
  * @type {{[name: string]: number[][]}} */

@@ -73,7 +73,11 @@ export function borders(cells, width, height) {
  * @param {number} height
  */
 function softened(values, width, height) {
-  const pass = (/** @type {Float32Array} */ from, /** @type {number} */ step, /** @type {(i: number) => [boolean, boolean]} */ ends) =>
+  const pass = (
+    /** @type {Float32Array} */ from,
+    /** @type {number} */ step,
+    /** @type {(i: number) => [boolean, boolean]} */ ends,
+  ) =>
     from.map((value, i) => {
       const [isFirst, isLast] = ends(i);
       return ((isFirst ? value : from[i - step]) + 2 * value + (isLast ? value : from[i + step])) / 4;

@@ -77,7 +77,13 @@ function drawPoints(surface, layer) {
     const [across, down, radius] = [x.pixel(a), y.pixel(b), usual * itemOf(layer.size, i, 1)];
     // A path for each: a canvas fills two thousand small ones faster than one of two thousand parts.
     context.beginPath();
-    outlineMarker(context, layer.marker ?? (Array.isArray(layer.class) ? classMarker(index) : "circle"), across, down, radius);
+    outlineMarker(
+      context,
+      layer.marker ?? (Array.isArray(layer.class) ? classMarker(index) : "circle"),
+      across,
+      down,
+      radius,
+    );
     context.fillStyle = classColor(look, index);
     if (layer.marker === "ring") strokeTwice(context, look, classColor(look, index), 0.1);
     else if (layer.marker) strokeTwice(context, look, look.ink, 0.16);
@@ -195,7 +201,12 @@ function gridOf(layer, look, make) {
  */
 function layGrid({ context, x, y, look }, layer, grid, color, strength) {
   const [x0, x1, y0, y1] = layer.extent;
-  const [left, bottom, width, height] = [x.pixel(x0), y.pixel(y0), x.pixel(x1) - x.pixel(x0), y.pixel(y1) - y.pixel(y0)];
+  const [left, bottom, width, height] = [
+    x.pixel(x0),
+    y.pixel(y0),
+    x.pixel(x1) - x.pixel(x0),
+    y.pixel(y1) - y.pixel(y0),
+  ];
   context.save();
   context.translate(left, bottom);
   context.scale(width / layer.width, height / layer.height);
@@ -342,10 +353,15 @@ function writeLineEnds(surface) {
   const { look, box } = surface;
   const spacing = 1.1 * look.rem;
   const ends = surface.lineEnds.sort((a, b) => a.y - b.y);
-  const heights = spread(ends.map((end) => end.y), spacing);
+  const heights = spread(
+    ends.map((end) => end.y),
+    spacing,
+  );
   const above = Math.max(0, box.top + spacing / 2 - (heights[0] ?? Infinity));
   const below = Math.max(0, (heights.at(-1) ?? 0) + above - (box.top + box.height - spacing / 2));
-  ends.forEach((end, i) => writeInside(surface, end.text, end.x + 0.4 * look.rem, heights[i] + above - below, end.color));
+  ends.forEach((end, i) =>
+    writeInside(surface, end.text, end.x + 0.4 * look.rem, heights[i] + above - below, end.color),
+  );
 }
 
 /**

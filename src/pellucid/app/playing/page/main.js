@@ -81,7 +81,8 @@ function writeHead({ title, method, parameters, data, python }) {
   const settings = Object.entries(parameters).map(([name, value]) => `${name}=${value}`);
   find("method").textContent = find("method").title = `${method}(${settings.join(", ")})`;
   const columns = data.columns.length;
-  find("data").textContent = `${data.name}: ${data.rows.toLocaleString("en")} rows, ${columns} ${columns === 1 ? "column" : "columns"}`;
+  find("data").textContent =
+    `${data.name}: ${data.rows.toLocaleString("en")} rows, ${columns} ${columns === 1 ? "column" : "columns"}`;
   find("python").textContent = python;
   find("copy").addEventListener("click", async () => {
     try {

@@ -109,9 +109,19 @@ function drawAxes(context, room, look, recording, layers) {
   context.font = fontOf(look, 0.8);
   const labels = linearScale(axes.y.range, 0, 1, most).ticks.map((tick) => writeTick(tick));
   const left = Math.max(...labels.map((text) => context.measureText(text).width), 0) + 2.4 * look.rem;
-  const box = { left: room.left + left, top: room.top + 0.5 * look.rem, width: room.width - left - 0.9 * look.rem, height: room.height - 3.4 * look.rem };
+  const box = {
+    left: room.left + left,
+    top: room.top + 0.5 * look.rem,
+    width: room.width - left - 0.9 * look.rem,
+    height: room.height - 3.4 * look.rem,
+  };
   if (axes.equal) shrinkToEqual(box, axes.x.range, axes.y.range);
-  const x = linearScale(axes.x.range, box.left, box.left + box.width, Math.max(2, Math.min(8, Math.floor(box.width / (3.5 * look.rem)))));
+  const x = linearScale(
+    axes.x.range,
+    box.left,
+    box.left + box.width,
+    Math.max(2, Math.min(8, Math.floor(box.width / (3.5 * look.rem)))),
+  );
   const y = linearScale(axes.y.range, box.top + box.height, box.top, most);
   drawLayers({ context, x, y, look, box, lineEnds: [] }, layers.filter(isInDataSpace));
 
@@ -136,7 +146,11 @@ function drawAxes(context, room, look, recording, layers) {
   context.font = fontOf(look, 0.9);
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
-  context.fillText(fitted(context, axes.x.label, box.width), box.left + box.width / 2, box.top + box.height + 2.6 * look.rem);
+  context.fillText(
+    fitted(context, axes.x.label, box.width),
+    box.left + box.width / 2,
+    box.top + box.height + 2.6 * look.rem,
+  );
   context.save();
   context.translate(box.left - left + 0.8 * look.rem, box.top + box.height / 2);
   context.rotate(-Math.PI / 2);
@@ -262,7 +276,10 @@ function drawNode(context, look, node, x, y, size, room) {
   } else {
     context.font = fontOf(look, size);
     const lines = node.text.split("\n");
-    const [width, height] = [widthOf(context, node.text) + 0.8 * size * look.rem, (lines.length * 1.2 + 0.5) * size * look.rem];
+    const [width, height] = [
+      widthOf(context, node.text) + 0.8 * size * look.rem,
+      (lines.length * 1.2 + 0.5) * size * look.rem,
+    ];
     const left = Math.min(Math.max(x - width / 2, room.left + 1), room.left + room.width - width - 1);
     context.fillStyle = isInner ? look.paper : blend(color, look.paper, 0.8);
     context.strokeStyle = color;
@@ -273,7 +290,9 @@ function drawNode(context, look, node, x, y, size, room) {
     context.fillStyle = look.ink;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    lines.forEach((line, i) => context.fillText(line, left + width / 2, y + (i - (lines.length - 1) / 2) * 1.2 * size * look.rem));
+    lines.forEach((line, i) =>
+      context.fillText(line, left + width / 2, y + (i - (lines.length - 1) / 2) * 1.2 * size * look.rem),
+    );
   }
   context.globalAlpha = 1;
 }
@@ -298,7 +317,10 @@ function drawBars(context, room, look, layer, range) {
     context.fillText(names[i], room.left + left - 0.5 * look.rem, middle);
     if (value === null) return;
     const [start, end] = [x.pixel(0), x.pixel(value)];
-    context.fillStyle = Array.isArray(layer.class) || typeof layer.class === "number" ? classColor(look, itemOf(layer.class, i, null)) : look.palette[0];
+    context.fillStyle =
+      Array.isArray(layer.class) || typeof layer.class === "number"
+        ? classColor(look, itemOf(layer.class, i, null))
+        : look.palette[0];
     context.fillRect(Math.min(start, end), middle - height * 0.36, Math.abs(end - start), height * 0.72);
     context.fillStyle = look.ink;
     context.textAlign = value < 0 ? "right" : "left";
@@ -318,7 +340,9 @@ function drawMatrix(context, room, look, layer, range) {
   context.font = fontOf(look, 0.8);
   const rowNames = (layer.rows ?? []).map((name) => fitted(context, name, room.width * 0.3));
   const columnNames = layer.columns ?? [];
-  const left = rowNames.length ? Math.max(...rowNames.map((name) => context.measureText(name).width)) + 0.5 * look.rem : 0;
+  const left = rowNames.length
+    ? Math.max(...rowNames.map((name) => context.measureText(name).width)) + 0.5 * look.rem
+    : 0;
   const top = columnNames.length ? 1.5 * look.rem : 0;
   const side = Math.min((room.width - left) / columns, (room.height - top) / rows);
   const x0 = room.left + left + (room.width - left - side * columns) / 2;
@@ -342,7 +366,9 @@ function drawMatrix(context, room, look, layer, range) {
   context.textAlign = "right";
   rowNames.forEach((name, i) => context.fillText(name, x0 - 0.4 * look.rem, y0 + (i + 0.5) * side));
   context.textAlign = "center";
-  columnNames.forEach((name, j) => context.fillText(fitted(context, name, side), x0 + (j + 0.5) * side, y0 - 0.8 * look.rem));
+  columnNames.forEach((name, j) =>
+    context.fillText(fitted(context, name, side), x0 + (j + 0.5) * side, y0 - 0.8 * look.rem),
+  );
 }
 
 /** @type {WeakMap<ImageLayer, HTMLCanvasElement>} */

@@ -74,7 +74,9 @@ export function readRecording(text) {
 function earlierLayer(recording, { same_as: earlier, layer: place, ...changes }, number) {
   const original = earlier <= number ? recording.frames[earlier].layers[place] : undefined;
   if (original === undefined) {
-    throw new Error(`Frame ${number} repeats layer ${place} of frame ${earlier}, which is not there. Record the fit again.`);
+    throw new Error(
+      `Frame ${number} repeats layer ${place} of frame ${earlier}, which is not there. Record the fit again.`,
+    );
   }
   return Object.keys(changes).length ? { ...original, ...changes } : original;
 }

@@ -96,12 +96,18 @@ function drawChart(chart, steps, row, look) {
   context.font = fontOf(look, 0.72);
   const left = Math.max(...y.ticks.map((tick) => context.measureText(writeTick(tick)).width), 0) + 0.6 * look.rem;
   const right = width - 0.6 * look.rem;
-  const x = linearScale([steps[0] ?? 0, steps.at(-1) ?? 1], left, right, Math.max(2, Math.floor((right - left) / (2.6 * look.rem))));
+  const x = linearScale(
+    [steps[0] ?? 0, steps.at(-1) ?? 1],
+    left,
+    right,
+    Math.max(2, Math.floor((right - left) / (2.6 * look.rem))),
+  );
 
   drawGrid(context, x, y, { left, right, top, bottom }, look);
   drawCurve(context, shown, steps, x, y, look);
   chart.reading.textContent = row === null ? "" : writeNumber(chart.values[row]);
-  if (row !== null) drawMark(context, x.pixel(steps[row]), shown[row] === null ? null : y.pixel(Number(shown[row])), top, bottom, look);
+  if (row !== null)
+    drawMark(context, x.pixel(steps[row]), shown[row] === null ? null : y.pixel(Number(shown[row])), top, bottom, look);
   return x;
 }
 

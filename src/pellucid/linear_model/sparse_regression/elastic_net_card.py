@@ -122,6 +122,9 @@ CARDS = (
         variants=({"alphas": [0.1, 0.01], "cv": 2},),
         trial=Trial(
             settings={"alphas": 20, "cv": 3},
+            by_hand={"alphas": [1, 0.5], "cv": 2},
+            rows=8,
+            columns=3,
             own_floats=dict.fromkeys(("dual_gap_", "mse_path_"), "a gap in float32 is rounding"),
         ),
         meaning=MEANING,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 8
 MOST_PENALTIES = 4
 MOST_FOLDS = 4
+MOST_FEATURES = 3
 
 Line = tuple[Matrix, Rational]
 """Coefficients and intercept."""
@@ -28,7 +29,7 @@ Line = tuple[Matrix, Rational]
 
 def lasso_cv_workings(estimator: LassoCV, X: Data, y: Data) -> Document:
     """Show the errors of each penalty on the rows left out, and the line of the penalty that wins."""
-    data = exact_data(X, y, max_rows=MOST_ROWS)
+    data = exact_data(X, y, max_rows=MOST_ROWS, max_features=MOST_FEATURES)
     penalties = _penalties(estimator)
     folds = [test.tolist() for _, test in check_cv(estimator.cv).split(np.zeros(data.n_samples))]
     if len(folds) > MOST_FOLDS:

@@ -181,16 +181,16 @@ def test_one_step_is_marked_when_the_player_moves_on(browse):
     assert json.loads(attribute(document, "result")) == ["Step 2."]
 
 
-def test_a_claim_that_fails_ends_behind_the_line(browse):
+def test_a_claim_that_fails_stands_first_and_ends_behind_the_line(browse):
     document = browse(page_with(made_recordings.clusters()))
     bars = [
         (float(a), float(b))
         for a, b in re.findall(r'<i style="width: ([\d.]+)%;?"></i><s style="left: ([\d.]+)%', document)
     ]
-    assert [end < bound for end, bound in bars] == [True, True, False]
-    assert bars[0][0] == 0  # a value of 0 has no bar
+    assert [end < bound for end, bound in bars] == [False, True, True]
+    assert bars[1][0] == 0  # a value of 0 has no bar
     # decades: -3.5 and +1.3; the scale goes from -4.52 to 1.3 + 0.12 (1.3 + 4.52)
-    assert bars[1][0] == pytest.approx(100 * 1 / (1.301 + 4.523 + 0.12 * 5.824), abs=0.1)
+    assert bars[2][0] == pytest.approx(100 * 1 / (1.301 + 4.523 + 0.12 * 5.824), abs=0.1)
 
 
 def test_every_kind_of_layer_leaves_ink(browse):
@@ -215,6 +215,22 @@ def test_every_kind_of_layer_leaves_ink(browse):
     for kind in KINDS:
         nothing = 0 if kind in ("tree", "bars", "matrix", "image") else ink["axes"]
         assert ink[kind] > nothing + 20, kind
+
+
+def test_points_that_stay_lie_above_regions_that_change(browse):
+    dot = made_recordings.points(np.zeros((1, 2)), 0, size=9)
+    frames = [made_recordings.frame("one", made_recordings.nearest_regions(np.array([[9.0, 9.0], [0.0, 0.0]])))]
+    script = """
+    const { context, width, height } = module_canvas.fitCanvas(document.getElementById("picture"));
+    const pixels = context.getImageData(0, 0, width, height).data;
+    let blue = 0; // 0072b2, the first of the palette
+    for (let i = 0; i < pixels.length; i += 4) {
+      blue += pixels[i] === 0 && pixels[i + 1] === 0x72 && pixels[i + 2] === 0xb2;
+    }
+    document.documentElement.dataset.result = blue;
+    """
+    document = browse(with_script(page_with(made_recordings.recording(frames, [dot])), script))
+    assert int(attribute(document, "result")) > 1000
 
 
 def test_keys_and_buttons_move_the_player(browse):

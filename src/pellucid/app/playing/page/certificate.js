@@ -20,7 +20,8 @@ export function buildCertificate(room, certificate) {
   const place = barScale(certificate.claims);
   const list = document.createElement("ul");
   list.className = "claims";
-  list.append(...certificate.claims.map((claim) => claimItem(claim, place)));
+  const failingFirst = [...certificate.claims].sort((a, b) => Number(a.holds) - Number(b.holds));
+  list.append(...failingFirst.map((claim) => claimItem(claim, place)));
   const note = document.createElement("p");
   note.className = "note";
   note.textContent =

@@ -20,6 +20,7 @@ import { rangeOf } from "./scales.js";
  * @property {{y: number, x: number, text: string, color: string}[]} lineEnds names of lines, written when all are known
  */
 
+const AREAS = new Set(["regions", "heat"]); // these change from frame to frame and would dim points that stay
 const CROWD = 500;
 const MOST_NAMES = 40; // more names than this hide the points they name
 const CONTOURS = 14;
@@ -46,7 +47,7 @@ export function isInDataSpace(layer) {
 }
 
 /**
- * Draw layers in their order, inside the box of the axes, and the names of lines on top.
+ * Draw layers inside the box of the axes in their order, but areas below all others and the names of lines on top.
  * @param {Surface} surface
  * @param {DataLayer[]} layers
  */
@@ -56,7 +57,8 @@ export function drawLayers(surface, layers) {
   context.beginPath();
   context.rect(box.left, box.top, box.width, box.height);
   context.clip();
-  for (const layer of layers) DRAW[layer.kind](surface, layer);
+  for (const layer of layers) if (AREAS.has(layer.kind)) DRAW[layer.kind](surface, layer);
+  for (const layer of layers) if (!AREAS.has(layer.kind)) DRAW[layer.kind](surface, layer);
   writeLineEnds(surface);
   context.restore();
 }

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from pellucid.cluster import AgglomerativeClustering, Diana
 from pellucid.plots import plot_dendrogram
-from pellucid.plots.cluster_plots import _layout
+from pellucid.plots.cluster_plots import dendrogram_layout
 from pellucid.plots.drawing.style import QUIET, color
 
 X = np.array([[0.0], [1.0], [5.0], [6.5], [20.0]])
@@ -35,7 +35,7 @@ def test_every_merge_is_a_bracket_at_its_height(estimator):
 
 def test_the_rows_of_every_node_stand_together_so_that_no_lines_cross():
     model = AgglomerativeClustering(1).fit(np.random.default_rng(1).standard_normal((30, 2)))
-    order, places = _layout(model.children_, 30)
+    order, places = dendrogram_layout(model.children_, 30)
     assert sorted(order) == list(range(30))
     members = {i: [places[i]] for i in range(30)}
     for k, (i, j) in enumerate(model.children_.tolist(), start=30):

@@ -191,7 +191,7 @@ def plot_dendrogram(model: Any, names: Sequence[Any] | None = None, ax: Axes | N
     from matplotlib.collections import LineCollection
 
     n_clusters = len(np.unique(model.labels_))
-    order, places = _layout(children, n)
+    order, places = dendrogram_layout(children, n)
     tops = np.concatenate([np.zeros(n), heights])
     whose = _clusters_of_nodes(children, model.labels_, n_clusters)
     ax = tidy_axes(ax)
@@ -208,7 +208,7 @@ def plot_dendrogram(model: Any, names: Sequence[Any] | None = None, ax: Axes | N
     return ax
 
 
-def _layout(children: Array, n: int) -> tuple[Array, Array]:
+def dendrogram_layout(children: Array, n: int) -> tuple[Array, Array]:
     """Return the rows from left to right so that no lines cross, and the place of every node."""
     members: list[list[int]] = [[i] for i in range(n)]
     for i, j in children.tolist():

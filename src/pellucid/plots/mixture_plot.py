@@ -52,13 +52,13 @@ def plot_mixture(model: Any, X: Data, features: Sequence[int] = (0, 1), ax: Axes
     pair = list(features)
     _draw_rows(ax, rows[:, pair], shares)
     for k, weight in enumerate(model.weights_):
-        _draw_ellipses(ax, model.means_[k, pair], _covariance(model, k)[np.ix_(pair, pair)], float(weight), k)
+        _draw_ellipses(ax, model.means_[k, pair], component_covariance(model, k)[np.ix_(pair, pair)], float(weight), k)
     ax.set(xlabel=names[pair[0]], ylabel=names[pair[1]])
     legend_beside(ax)
     return ax
 
 
-def _covariance(model: Any, k: int) -> Array:
+def component_covariance(model: Any, k: int) -> Array:
     """Return the covariance of a component as a matrix, whatever its kind."""
     d = model.means_.shape[1]
     kind = model.covariance_type
@@ -103,7 +103,7 @@ def _draw_ellipses(ax: Axes, mean: Array, covariance: Array, weight: float, k: i
 
 def _draw_curves(model: Any, x: Array, shares: Array, name: str, ax: Axes) -> Axes:
     means, weights = model.means_[:, 0], model.weights_
-    variances = np.array([_covariance(model, k)[0, 0] for k in range(len(weights))])
+    variances = np.array([component_covariance(model, k)[0, 0] for k in range(len(weights))])
     margin = MARGIN * float(np.ptp(x)) + float(np.sqrt(variances.max()))
     grid = np.linspace(x.min() - margin, x.max() + margin, GRID)
     parts = weights / np.sqrt(2 * np.pi * variances) * np.exp(-((grid[:, None] - means) ** 2) / (2 * variances))

@@ -69,7 +69,7 @@ def plot_tree(
     names = _names(model, feature_names)
     left = readable_tree(model, names)
     whole, is_cut = _with_cut_parts(model, left, grown, names)
-    layout = _layout(whole, is_cut, max_depth)
+    layout = tree_layout(whole, is_cut, max_depth)
     n_leaves, deepest = int(np.sum(layout.is_end)), int(layout.depth.max())
     if n_leaves > MOST_LEAVES:
         raise ValueError(f"model must have at most {MOST_LEAVES} leaves to be read, got {n_leaves}. Set max_depth.")
@@ -124,7 +124,7 @@ def _with_cut_parts(model: Any, left: ReadableTree, grown: Any, names: Sequence[
     return whole, is_cut
 
 
-def _layout(tree: ReadableTree, is_cut: Array, max_depth: int | None) -> TreeLayout:
+def tree_layout(tree: ReadableTree, is_cut: Array, max_depth: int | None) -> TreeLayout:
     """Return places at which no branches cross: ends from left to right, other nodes above the middle of theirs."""
     n = len(tree.branches)
     x, depth, is_end = np.zeros(n), np.full(n, -1), np.zeros(n, dtype=bool)

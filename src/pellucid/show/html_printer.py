@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any
 
@@ -87,12 +87,17 @@ def print_fragment(document: Document) -> str:
     return f"<style>{STYLE}</style>{_article(document)}"
 
 
+def print_blocks(blocks: Iterable[Block]) -> str:
+    """Return blocks, such as those of one step, for a page that has the headings and the style."""
+    return "\n".join(_block(block) for block in blocks)
+
+
 def _article(document: Document) -> str:
     parts = [f'<article class="workings">\n<h1>{escape(document.title)}</h1>']
-    parts += [_block(block) for block in document.introduction]
+    parts += [print_blocks(document.introduction)] if document.introduction else []
     for number, step in enumerate(document.steps, 1):
         parts.append(f'<h2><span class="number">{document.step_name} {number}.</span>{escape(step.heading)}</h2>')
-        parts += [_block(block) for block in step.blocks]
+        parts += [print_blocks(step.blocks)] if step.blocks else []
     return "\n".join([*parts, "</article>"])
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pellucid.app.playing import export
+from pellucid.app.playing import export, record_play
 from pellucid.app.playing.export import export_page, joined_script, page_with
+from pellucid.cluster import KMeans
 from pellucid.plots.drawing.style import MORE_COLORS
 from tests.app.playing import made_recordings
 
@@ -163,6 +164,16 @@ def test_page_opens_on_the_frame_of_its_address_without_a_complaint(browse, name
     assert html.escape(made["frames"][1]["label"]) in document
     assert document.count('class="bar"') == len(made["certificate"]["claims"])
     assert re.search(r'id="problem"[^>]* hidden', document)
+
+
+def test_a_fit_is_recorded_and_played(browse, tmp_path):
+    X = np.array([[1, 1], [2, 1], [1, 2], [6, 5], [7, 6], [6, 7], [1, 7]], dtype=float)
+    made = record_play(KMeans(2, init=X[:2], n_init=1), X, name="seven rows")
+    export_page(made, tmp_path / "fit.html")
+    document = browse((tmp_path / "fit.html").read_text(encoding="utf-8"), place="#frame=2")
+    assert attribute(document, "drawn") == "1"
+    assert html.escape(made.frames[1].label) in document
+    assert len(re.findall(r'aria-current="step"', document)) == 1
 
 
 def test_workings_mark_the_step_of_the_frame(browse):

@@ -1,0 +1,119 @@
+"""A recording: what a fit did, frame by frame, with its trace, certificate and workings, as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pellucid.app.playing.layers import Layer, plain, read_layer
+
+VERSION = 1
+LARGEST = 1_000_000
+"""Bytes of a recording: it travels inside a page."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One picture: its layers, and where it stands in the trace and in the workings."""
+
+    label: str
+    layers: tuple[Layer, ...]
+    row: int | None = None
+    step: int | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Everything that the page shows; the fields are those of the JSON document, which the README of the room lists."""
+
+    title: str
+    method: str
+    parameters: Mapping[str, str]
+    python: str
+    data: Mapping[str, Any]
+    axes: Mapping[str, Any]
+    layers: tuple[Layer, ...]
+    frames: tuple[Frame, ...]
+    trace: Mapping[str, Any]
+    certificate: Mapping[str, Any]
+    workings: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("parameters", "data", "axes", "trace", "certificate", "workings"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document; a layer that an earlier frame has is told by its place there."""
+        told = {name: getattr(self, name) for name in ("title", "method", "parameters", "python", "data", "axes")}
+        rest = {"trace": self.trace, "certificate": self.certificate, "workings": self.workings}
+        layers = [layer.to_json() for layer in self.layers]
+        return {"version": VERSION, **told, "layers": layers, "frames": list(self._told_frames()), **rest}
+
+    def _told_frames(self) -> Iterator[dict[str, Any]]:
+        first: dict[Any, dict[str, int]] = {}
+        for number, frame in enumerate(self.frames):
+            layers = []
+            for k, layer in enumerate(frame.layers):
+                content = layer.to_json()
+                key = json.dumps(content)
+                layers.append(first.get(key, content))
+                first.setdefault(key, {"same_as": number, "layer": k})
+            yield {"label": frame.label, "layers": layers, "row": frame.row, "step": frame.step}
+
+    def text(self) -> str:
+        """Return the document as text, without spaces."""
+        return json.dumps(self.to_json(), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the text."""
+        return len(self.text().encode())
+
+    def with_frames(self, frames: tuple[Frame, ...]) -> Recording:
+        """Return the recording with other frames."""
+        return replace(self, frames=frames)
+
+
+def read_recording(text: str) -> Recording:
+    """Return the recording that a text holds.
+
+    Examples
+    --------
+    >>> read_recording('{"version": 2}')
+    Traceback (most recent call last):
+    ValueError: recording must be of version 1, got 2. Record it again.
+    """
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"recording must be a JSON document, got text that is none: {error}.") from None
+    if not isinstance(found, dict) or found.get("version") != VERSION:
+        got = found.get("version") if isinstance(found, dict) else type(found).__name__
+        raise ValueError(f"recording must be of version {VERSION}, got {got!r}. Record it again.")
+    wanted = set(Recording.__dataclass_fields__)
+    if found.keys() - {"version"} != wanted:
+        raise ValueError(f"recording must have the fields {sorted(wanted)}, got {sorted(found.keys() - {'version'})}.")
+    fields = {name: found[name] for name in wanted - {"layers", "frames"}}
+    layers = tuple(read_layer(node) for node in found["layers"])
+    return Recording(**fields, layers=layers, frames=_read_frames(found["frames"]))
+
+
+def _read_frames(nodes: list[Any]) -> tuple[Frame, ...]:
+    frames: list[Frame] = []
+    for node in nodes:
+        layers: list[Layer] = []
+        for told in node["layers"]:
+            layers.append(_earlier(frames, layers, told) if "same_as" in told else read_layer(told))
+        frames.append(Frame(node["label"], tuple(layers), node["row"], node["step"]))
+    return tuple(frames)
+
+
+def _earlier(frames: list[Frame], own: list[Layer], told: Mapping[str, int]) -> Layer:
+    """Return the layer that stands in an earlier frame, or earlier in the same one."""
+    place, k = told["same_as"], told["layer"]
+    layers = frames[place].layers if 0 <= place < len(frames) else tuple(own) if place == len(frames) else ()
+    if not 0 <= k < len(layers):
+        raise ValueError(f"same_as must name a layer of an earlier frame, got layer {k} of frame {place}.")
+    return layers[k]

@@ -231,6 +231,20 @@ def test_the_python_code_runs_and_proves_the_same(recording, capsys):
     assert f"Certificate({recording.certificate['grade']}, holds)" in capsys.readouterr().out
 
 
+def test_code_loads_a_set_only_if_these_are_its_rows():
+    assert "load_set('moons', rows=60)" in record_play(GaussianNB(), MOONS, SIDES, name="moons").python
+    assert "load_set" not in record_play(GaussianNB(), MOONS + 1.0, SIDES, name="moons").python
+
+
+def test_arrows_of_columns_reach_as_far_as_the_rows_and_no_farther():
+    X, _, names = load_set("iris")
+    recording = record_play(PCA(2), X, names=names)
+    arrows = layer_of(recording, "arrows")
+    for axis, ways in (("x", arrows.dx), ("y", arrows.dy)):
+        assert max(map(abs, ways)) <= max(map(abs, recording.axes[axis]["range"]))
+    assert arrows.label == tuple(names)
+
+
 def test_what_an_earlier_frame_has_is_not_repeated():
     layer = PointsLayer([0.0], [1.0])
     frames = (Frame("a", (layer,)), Frame("b", (PointsLayer([2.0], [1.0]), layer)))

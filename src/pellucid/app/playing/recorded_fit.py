@@ -12,7 +12,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, heat
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
-from pellucid.app.playing.sets import set_names
+from pellucid.app.playing.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
 from pellucid.app.playing.stages import ANSWER, Stage, fit_in_stages
 from pellucid.app.playing.views import Scene, view_of
 from pellucid.core.checks import check_whole
@@ -51,7 +51,7 @@ def record_play(
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
         Rows of numbers, and the target. A method that takes no target draws its rows in the colors of one.
     name : str, default=""
-        What the data are called; a name of :func:`~pellucid.app.playing.set_names` makes the Python code whole.
+        What the data are called; if it is the set of this name, the Python code loads it.
     names : sequence of str, default=None
         Names of the columns; None takes those of a data frame, or x0, x1, ...
     most_frames : int, default=200
@@ -91,8 +91,8 @@ def _recorded(scene: Scene, name: str, workings: Mapping[str, Any] | None) -> Re
     return Recording(
         title=f"{type(model).__name__} on {name}" if name else type(model).__name__,
         method=type(model).__name__,
-        parameters={key: repr(value) for key, value in model.get_params(deep=False).items()},
-        python=_python(model, name),
+        parameters={key: _written(value) for key, value in model.get_params(deep=False).items()},
+        python=_python(model, scene.numbers, name),
         data=data,
         axes=view.axes,
         layers=tuple(view.base()),
@@ -176,16 +176,31 @@ def _names_of(X: Data, names: Sequence[str] | None) -> list[str]:
     return [str(one) for one in names]
 
 
-def _python(model: Any, name: str) -> str:
+def _python(model: Any, X: Array, name: str) -> str:
     """Return the code that makes the same fit."""
     package = ".".join(type(model).__module__.split(".")[:2])
     lines = [f"from {package} import {type(model).__name__}"]
-    if name in set_names():
-        lines = ["from pellucid.app.playing import load_set", *lines, "", f"X, y, names = load_set({name!r})"]
+    call = _loading_call(name, X)
+    if call:
+        lines = ["from pellucid.app.playing import load_set", *lines, "", f"X, y, names = {call}"]
     else:
         lines += ["", "# X and y are your rows and your target"]
     target = ", y" if is_classifier(model) or is_regressor(model) else ""
     return "\n".join([*lines, f"model = {model!r}", f"model.fit(X{target})", "print(model.certificate_)", ""])
+
+
+def _written(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _loading_call(name: str, X: Array) -> str:
+    """Return the call that loads these very rows; nothing if the name does not stand for them."""
+    if name not in set_names() or not FEWEST_ROWS <= len(X) <= MOST_ROWS:
+        return ""
+    found = load_set(name, rows=len(X))[0]
+    if not np.array_equal(np.asarray(found), X):
+        return ""
+    return f"load_set({name!r}, rows={len(X)})" if name in MADE else f"load_set({name!r})"
 
 
 def record_descent(

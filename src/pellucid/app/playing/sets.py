@@ -17,7 +17,7 @@ TARGETS = {"energy": ("heating_load", "cooling_load")}
 """Columns that are not features where they are more than the last one; the first is the target."""
 
 Made = tuple[Array, Array | None, list[str]]
-MOST_ROWS = 20_000
+FEWEST_ROWS, MOST_ROWS = 2, 20_000
 
 
 def _blobs(rows: int, seed: int) -> Made:
@@ -92,7 +92,7 @@ def load_set(name: str, *, rows: int = 150, seed: int = 0) -> tuple[Data, Data, 
     """
     name = find_name(name, set_names(), what="name")
     if name in MADE:
-        check_whole(2, rows=rows)
+        check_whole(FEWEST_ROWS, rows=rows)
         if rows > MOST_ROWS:
             raise ValueError(f"rows must be at most {MOST_ROWS:,}, got {rows:,}.")
         return MADE[name](rows, seed)

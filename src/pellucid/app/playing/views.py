@@ -305,12 +305,13 @@ class MapView(View):
         return [PointsLayer(x, y, self.scene.codes_of(rows)), *self._loadings(stage)]
 
     def _loadings(self, stage: Stage) -> list[Layer]:
-        """Return the columns of the data as arrows, the longest reaching to the edge."""
+        """Return the columns of the data as arrows that reach as far as the rows do."""
         directions = getattr(stage.model, "components_", None)
         if directions is None or directions.shape[1] > MOST_LEAVES or "embedding_" in vars(stage.model):
             return []
         ways = _two_columns(np.asarray(directions, dtype=float).T)
-        scale = np.abs(self.maps[id(stage)]).max() / max(np.hypot(*ways.T).max(), np.finfo(float).tiny)
+        reach, longest = (np.abs(part).max(axis=0) for part in (self.maps[id(stage)], ways))
+        scale = np.min(reach[longest > 0] / longest[longest > 0], initial=np.inf) if longest.any() else 1.0
         zero, (dx, dy) = np.zeros(len(ways)), scale * ways.T
         return [ArrowsLayer(zero, zero, dx, dy, self.scene.names)]
 

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
+from pellucid.app.playing.scene import Scene, View
 from pellucid.app.playing.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
 from pellucid.app.playing.stages import Report, fit_in_stages, shown_not_warned
 from pellucid.app.playing.telling import (
@@ -22,7 +23,7 @@ from pellucid.app.playing.telling import (
     told_workings,
     written,
 )
-from pellucid.app.playing.views import Scene, View, view_of
+from pellucid.app.playing.views import view_of
 from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data

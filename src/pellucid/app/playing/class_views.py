@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer
+from pellucid.app.playing.class_layers import (
+    UNIT_CELLS,
+    class_densities,
+    hidden_units,
+    kernel_matrix,
+    level_lines,
+    network_graph,
+)
+from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, SegmentsLayer
 from pellucid.app.playing.scene import CURVE, PlaneView, View, range_around
 from pellucid.app.playing.stages import Stage
 from pellucid.app.playing.tree_layers import grown_tree
@@ -30,8 +38,47 @@ class ClassesView(PlaneView):
         return [] if self.has_weights else [PointsLayer(x, y, self.scene.codes, row=True)]
 
     def layers(self, stage: Stage) -> list[Layer]:
+        model, (rows, (side, _), extent) = stage.model, self.grid
         marked = self._weighted(stage) if self.has_weights else self._support(stage)
-        return [*self.regions(stage.model), *marked, *grown_tree(self.scene, stage)]
+        return [
+            *self.regions(model),
+            *self._levels(model, rows, side, extent),
+            *class_densities(model, self.pair),
+            *marked,
+            *self._pair(stage),
+            *grown_tree(self.scene, stage),
+            *(kernel_matrix(self.scene, model) if hasattr(model, "dual_coef_") else []),
+            *network_graph(self.scene, model),
+            *hidden_units(model, *self._coarse_plane),
+        ]
+
+    @cached_property
+    def _coarse_plane(self) -> tuple[Array, int]:
+        (x0, x1), (y0, y1) = (self.axes[axis]["range"] for axis in "xy")
+        middle = (np.arange(UNIT_CELLS) + 0.5) / UNIT_CELLS
+        across, up = np.meshgrid(x0 + (x1 - x0) * middle, y0 + (y1 - y0) * middle)
+        return np.asarray(self.plane.rows(across.ravel(), up.ravel()), dtype=float), UNIT_CELLS
+
+    def _levels(self, model: Any, rows: Data, side: int, extent: tuple[float, float, float, float]) -> list[Layer]:
+        """Return the margins of a machine of two classes, or where one class is thrice as likely as the other."""
+        if len(model.classes_) != 2:
+            return []
+        if hasattr(model, "C") and not hasattr(model, "predict_proba"):
+            scores = np.asarray(model.decision_function(rows), dtype=float).reshape(side, side)
+            return level_lines(scores, extent, (-1.0, 1.0), (0, 1))
+        if hasattr(model, "predict_proba") and (hasattr(model, "coef_") or _votes(model)):
+            likely = np.asarray(model.predict_proba(rows))[:, 1].reshape(side, side)
+            return level_lines(likely, extent, (0.25, 0.75), (0, 1))
+        return []
+
+    def _pair(self, stage: Stage) -> list[Layer]:
+        """Return the two rows whose multipliers moved."""
+        pair = stage.known.get("pair", ())
+        if len(pair) != 2:
+            return []
+        x, y = self.places[pair].T
+        line = SegmentsLayer(x[:1], y[:1], x[1:], y[1:], dash=True)
+        return [line, PointsLayer(x, y, None if self.scene.codes is None else self.scene.codes[pair], marker="star")]
 
     def _weighted(self, stage: Stage) -> list[Layer]:
         """Return the rows, each with an area as large as its weight."""
@@ -46,6 +93,10 @@ class ClassesView(PlaneView):
             return []
         x, y = self.places[support].T
         return [PointsLayer(x, y, marker="ring", row=support)]
+
+
+def _votes(model: Any) -> bool:
+    return hasattr(model, "estimators_") and not hasattr(model, "estimator_weights_")
 
 
 class ProbabilityView(View):

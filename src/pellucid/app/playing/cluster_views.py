@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.layers import EllipsesLayer, Layer, PointsLayer, SegmentsLayer, TreeLayer, handle
+from pellucid.app.playing.class_layers import ellipses
+from pellucid.app.playing.layers import Layer, PointsLayer, SegmentsLayer, TreeLayer, handle
 from pellucid.app.playing.scene import PlaneView, axes_around
 from pellucid.app.playing.stages import Stage
 from pellucid.app.playing.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
-
-DEVIATIONS = 2.0
-"""An ellipse holds the places within so many deviations, an arrow is as long."""
 
 
 class CentersView(PlaneView):
@@ -44,15 +42,12 @@ class EllipsesView(PlaneView):
         from pellucid.plots.mixture_plot import component_covariance
 
         model = stage.model
-        means = model.means_[:, self.pair]
-        parts = [component_covariance(model, k)[np.ix_(self.pair, self.pair)] for k in range(len(means))]
-        values, vectors = np.linalg.eigh(np.array(parts))
-        b, a = DEVIATIONS * np.sqrt(np.maximum(values, 0.0)).T
-        order = np.arange(len(means))
+        means, order = model.means_[:, self.pair], np.arange(len(model.means_))
+        parts = [component_covariance(model, k)[np.ix_(self.pair, self.pair)] for k in order.tolist()]
         x, y = means.T
-        ellipses = EllipsesLayer(x, y, a, b, np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]), order)
+        ellipses_of_parts = ellipses(means, parts, order)
         marks = PointsLayer(x, y, order, marker="cross", movable=handle("means_", columns=self.pair))
-        return [self.colored_rows(model.predict(self.scene.X)), ellipses, marks]
+        return [self.colored_rows(model.predict(self.scene.X)), ellipses_of_parts, marks]
 
 
 class ClustersView(PlaneView):

@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.cluster_views import DEVIATIONS
+from pellucid.app.playing.class_layers import DEVIATIONS, kernel_matrix, mosaic, tile
 from pellucid.app.playing.layers import ArrowsLayer, Layer, PointsLayer, SegmentsLayer
 from pellucid.app.playing.scene import PlaneView, View, axes_around
 from pellucid.app.playing.stages import Stage
 from pellucid.app.playing.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
+
+FEWEST_PIXELS = 5
+"""Along one side of an image: four columns may be four measurements."""
+MOST_PARTS = 16
+MOST_LINKS = 4000
+"""Links of a graph that can be drawn."""
 
 
 class PrincipalView(PlaneView):
@@ -57,7 +63,38 @@ class MapView(View):
         rows, places = self.scene.moving_rows, self.maps.get(id(stage.model))
         x, y = (self._map(stage.model) if places is None else places)[rows].T
         points = PointsLayer(x, y, self.scene.codes_of(rows), row=self.scene.told_rows)
-        return [points, *self._loadings(stage)]
+        products = kernel_matrix(self.scene, stage.model) if hasattr(stage.model, "eigenvectors_") else []
+        return [*self._links(x, y), points, *self._loadings(stage), *self._parts(stage), *products]
+
+    @cached_property
+    def links(self) -> Array:
+        """Pairs of rows that are neighbors in the graph that a method builds, of shape (n_links, 2)."""
+        model, n = self.scene.model, len(self.scene.numbers)
+        graph = getattr(model, "neighbor_graph_", None)
+        if graph is not None:
+            pairs = np.column_stack(graph.nonzero())
+        elif getattr(model, "neighbors_", None) is not None and np.shape(model.neighbors_)[0] == n:
+            near = np.asarray(model.neighbors_)
+            pairs = np.column_stack([np.repeat(np.arange(n), near.shape[1]), near.ravel()])
+        else:
+            return np.zeros((0, 2), dtype=int)
+        return np.unique(np.sort(pairs, axis=1), axis=0)
+
+    def _links(self, x: Array, y: Array) -> list[Layer]:
+        """Return the graph of neighbors, if all rows are drawn and it can be read."""
+        one, other = self.links.T
+        if not 0 < len(one) <= MOST_LINKS or len(x) < len(self.scene.numbers):
+            return []
+        return [SegmentsLayer(x[one], y[one], x[other], y[other])]
+
+    def _parts(self, stage: Stage) -> list[Layer]:
+        """Return the parts that images are made of, if the columns are the pixels of square images."""
+        parts = getattr(stage.model, "components_", None)
+        side = int(np.sqrt(self.scene.numbers.shape[1]))
+        if parts is None or side * side != self.scene.numbers.shape[1] or side < FEWEST_PIXELS:
+            return []
+        tiles = [tile(np.asarray(part, dtype=float).reshape(side, side)) for part in parts[:MOST_PARTS]]
+        return [mosaic(tiles, f"{len(tiles)} parts, each {side} by {side} pixels")]
 
     def _loadings(self, stage: Stage) -> list[Layer]:
         """Return the columns of the data as arrows that reach as far as the rows do."""

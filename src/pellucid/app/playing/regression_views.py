@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.layers import BandLayer, BarsLayer, Layer, PointsLayer, PolylineLayer, handle
+from pellucid.app.playing.layers import BandLayer, BarsLayer, Layer, PointsLayer, PolylineLayer, SegmentsLayer, handle
 from pellucid.app.playing.scene import CURVE, Scene, View, axes_around, best_columns, range_around
 from pellucid.app.playing.stages import Stage
 from pellucid.app.playing.tree_layers import grown_tree
@@ -48,7 +48,15 @@ class CurveView(View):
         if stage.model is self.scene.model and hasattr(stage.model, "prediction_interval"):
             low, high = stage.model.prediction_interval(rows)
             band = [BandLayer(x, low, high, 0)]
-        return [*band, curve, *grown_tree(self.scene, stage)]
+        return [*band, *self._residuals(stage), curve, *grown_tree(self.scene, stage)]
+
+    def _residuals(self, stage: Stage) -> list[Layer]:
+        """Return the way from each row up or down to the line that a linear model draws through them."""
+        if not hasattr(stage.model, "coef_") or self.scene.numbers.shape[1] > 1:
+            return []
+        rows = self.scene.moving_rows
+        x, y = self.scene.numbers[rows, 0], _target(self.scene)[rows]
+        return [SegmentsLayer(x, y, x, np.asarray(stage.model.predict(self.scene.X))[rows])]
 
 
 class CoefficientsView(View):

@@ -70,7 +70,10 @@ JSON_NAMES = {"classes": "class", "tree_nodes": "nodes"}
 
 @dataclass(frozen=True)
 class PointsLayer(Layer):
-    """Points; ``movable`` names the fitted attribute whose rows they are."""
+    """Points; ``movable`` says which fitted numbers they stand for, ``row`` that point k is row k of the data.
+
+    Where the points are some rows only, ``row`` is the list of their numbers.
+    """
 
     kind = "points"
     x: Any
@@ -79,7 +82,8 @@ class PointsLayer(Layer):
     size: Any = None
     marker: str | None = None
     label: Any = None
-    movable: str | None = None
+    movable: Any = None
+    row: Any = None
 
 
 @dataclass(frozen=True)
@@ -212,6 +216,11 @@ class ImageLayer(Layer):
     width: int
     height: int
     values: str
+
+
+def handle(attribute: str, rows: Any = None, columns: Any = None) -> dict[str, Any]:
+    """Return what ``movable`` says: point k stands for ``attribute[rows[k], columns]``, or for ``attribute[k]``."""
+    return {"attribute": attribute, "rows": rows, "columns": columns}
 
 
 KINDS: dict[str, type[Layer]] = {layer.kind: layer for layer in Layer.__subclasses__()}

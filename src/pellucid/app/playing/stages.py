@@ -8,8 +8,10 @@ A method without iterations is built up from what it has: splits, trees, merges.
 from __future__ import annotations
 
 import copy
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,13 +36,27 @@ class Stage:
     known: Mapping[str, Any] = field(default_factory=dict)
     number: int | None = None
     """Which iteration it is, counted from 1 as workings do."""
+    seconds: float | None = None
+    """Of the fit until here, without what watching it took."""
+
+
+Report = Callable[[int, str, float], None]
+"""Told after each iteration: how many are done, what the last is called, seconds of the fit."""
 
 
 class IterationKeeper:
-    """A callback of scikit-learn that keeps the model of every iteration."""
+    """A callback of scikit-learn that keeps the model of every iteration, and when it was there."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report | None = None) -> None:
         self.models: list[Any] = []
+        self.times: list[float] = []
+        self.report = report
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning, without those spent here."""
+        return time.perf_counter() - self._start
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Begin: nothing to do."""
@@ -53,8 +69,14 @@ class IterationKeeper:
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None, **_data: Any) -> None:
         """Keep the model as it is now; the whole fit is no iteration."""
-        if fitted_estimator is not None and context.task_name != "fit":
-            self.models.append(_with_own_arrays(fitted_estimator))
+        if fitted_estimator is None or context.task_name == "fit":
+            return
+        now = self.seconds
+        self.models.append(_with_own_arrays(fitted_estimator))
+        self.times.append(now)
+        if self.report is not None:
+            self.report(len(self.models), f"iteration {len(self.models)}", now)
+        self._start += self.seconds - now
 
 
 def _with_own_arrays(model: Any) -> Any:
@@ -66,45 +88,58 @@ def _with_own_arrays(model: Any) -> Any:
     return found
 
 
-def fit_in_stages(estimator: Any, X: Data, y: Data = None) -> tuple[Any, list[Stage]]:
+@contextmanager
+def shown_not_warned() -> Iterator[None]:
+    """Leave out warnings that a certificate does not hold or iterations were too few: a page shows it."""
+    with warnings.catch_warnings():
+        for kind in (UncertifiedWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
+def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None = None) -> tuple[Any, list[Stage]]:
     """Return a clone of the estimator, fitted, and its stages, of which the last is the fitted model itself.
 
     A clone whose random state is None gets 0: a recording made twice is one recording. A certificate that does not hold
     and iterations that were too few are shown, not warned of.
     """
-    model, keeper = clone(estimator), IterationKeeper()
+    model = clone(estimator)
     if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=0)
-    with record(), warnings.catch_warnings():
-        for kind in (UncertifiedWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", kind)
+    with record(), shown_not_warned():
+        keeper = IterationKeeper(report)
         watched = clone(model).set_callbacks(keeper)
         watched.fit(X, y)
+        seconds = keeper.seconds
         watched.set_callbacks()
     built = next((find(watched) for has, find in BUILT_UP if has(watched)), [])
-    before = built or _iterations(keeper.models, watched.trace_)
+    before = built or _iterations(keeper, watched.trace_)
     last = len(watched.trace_) - 1
     if before and before[-1].row == last:  # the fit ends where the last iteration did
-        end = replace(before.pop(), model=watched, label=ANSWER)
+        end = replace(before.pop(), model=watched, label=ANSWER, seconds=seconds)
     else:
-        end = Stage(ANSWER, watched, last if last >= 0 else None)
+        end = Stage(ANSWER, watched, last if last >= 0 else None, seconds=seconds)
     return watched, [*before, end]
 
 
-def _iterations(models: list[Any], trace: Trace) -> list[Stage]:
+def _iterations(keeper: IterationKeeper, trace: Trace) -> list[Stage]:
     """Return a stage for each iteration that the trace knows, or for all where it cannot be told."""
-    names = _recorded_attributes(models, trace)
+    models = keeper.models
+    names, rows = _recorded_attributes(models, trace), _rows_of(models, trace)
+    times = dict(zip(rows, keeper.times, strict=True))
     if names:
         found = [_as_recorded(models[0], names, state) for state in trace.states]
-        return [Stage(f"iteration {r + 1}", model, r, trace.states[r], r + 1) for r, model in enumerate(found)]
-    rows = _rows_of(models, trace)
+        return [
+            Stage(f"iteration {r + 1}", model, r, trace.states[r], r + 1, times.get(r)) for r, model in enumerate(found)
+        ]
     stages = []
     for i, (model, row) in enumerate(zip(models, rows, strict=True)):
         if row is None and len(models) > len(trace) and any(r is not None for r in rows):
             continue  # of a start that did not win
         number = i + 1 if row is None else row + 1
         known = trace.states[row] if row is not None and row < len(trace.states) else {}
-        stages.append(Stage(f"iteration {_shown_number(trace, row, i)}", model, row, known, number))
+        label = f"iteration {_shown_number(trace, row, i)}"
+        stages.append(Stage(label, model, row, known, number, keeper.times[i]))
     return stages
 
 

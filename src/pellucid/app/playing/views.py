@@ -26,6 +26,7 @@ from pellucid.app.playing.layers import (
     PolylineLayer,
     SegmentsLayer,
     TreeLayer,
+    handle,
     regions,
 )
 from pellucid.app.playing.stages import Stage
@@ -93,6 +94,11 @@ class Scene:
         """Rows that are drawn anew in every frame: all, or as many as there is room for."""
         return some_rows(len(self.numbers), max(20, int((1 - SHARE_OF_REGIONS) * self.room / BYTES_PER_POINT)))
 
+    @property
+    def told_rows(self) -> Any:
+        """What a layer of the moving rows says of their numbers."""
+        return True if len(self.moving_rows) == len(self.numbers) else self.moving_rows
+
     def codes_of(self, rows: Array) -> Array | None:
         """Return the classes of some rows."""
         return None if self.codes is None else self.codes[rows]
@@ -100,6 +106,8 @@ class Scene:
 
 class View(ABC):
     """One way to draw a fit."""
+
+    fewest_columns = 1
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -120,6 +128,8 @@ class View(ABC):
 
 class PlaneView(View):
     """Two columns of the data; the others, if there are any, are held at their medians."""
+
+    fewest_columns = 2
 
     @cached_property
     def plane(self) -> FeatureSlice:
@@ -162,7 +172,7 @@ class PlaneView(View):
     def colored_rows(self, codes: Array) -> PointsLayer:
         """Return the rows in the colors of one stage."""
         x, y = self.places[self.scene.moving_rows].T
-        return PointsLayer(x, y, codes[self.scene.moving_rows])
+        return PointsLayer(x, y, codes[self.scene.moving_rows], row=self.scene.told_rows)
 
 
 class ClassesView(PlaneView):
@@ -175,7 +185,7 @@ class ClassesView(PlaneView):
 
     def base(self) -> list[Layer]:
         x, y = self.places.T
-        return [] if self.has_weights else [PointsLayer(x, y, self.scene.codes)]
+        return [] if self.has_weights else [PointsLayer(x, y, self.scene.codes, row=True)]
 
     def layers(self, stage: Stage) -> list[Layer]:
         marked = self._weighted(stage) if self.has_weights else self._support(stage)
@@ -185,14 +195,50 @@ class ClassesView(PlaneView):
         """Return the rows, each with an area as large as its weight."""
         rows, weight = self.scene.moving_rows, stage.known["sample_weight"]
         x, y = self.places[rows].T
-        return [PointsLayer(x, y, self.scene.codes_of(rows), size=np.sqrt(weight[rows] / weight.mean()))]
+        size = np.sqrt(weight[rows] / weight.mean())
+        return [PointsLayer(x, y, self.scene.codes_of(rows), size=size, row=self.scene.told_rows)]
 
     def _support(self, stage: Stage) -> list[Layer]:
         support = getattr(stage.model, "support_", None)
         if not isinstance(support, np.ndarray) or support.dtype.kind not in "iu":
             return []
         x, y = self.places[support].T
-        return [PointsLayer(x, y, marker="ring")]
+        return [PointsLayer(x, y, marker="ring", row=support)]
+
+
+class ProbabilityView(View):
+    """Classes told by one column: the probability of each along it, or which one is answered; rows as marks."""
+
+    @cached_property
+    def line(self) -> tuple[Array, Data]:
+        """Places along the column, and the rows there."""
+        along = feature_slice(self.scene.X, [0])
+        low, high = _range(along.values(0))
+        x = np.linspace(low, high, CURVE)
+        return x, along.rows(x)
+
+    @property
+    def axes(self) -> dict[str, Any]:
+        return {
+            "x": {"label": self.scene.names[0], "range": list(_range(self.scene.numbers[:, 0]))},
+            "y": {"label": "probability", "range": [-0.12, 1.12]},
+            "equal": False,
+        }
+
+    def base(self) -> list[Layer]:
+        """Return the rows: those of the first class at the bottom, the others above."""
+        assert self.scene.codes is not None  # a classifier was fitted to them
+        last = max(1, int(self.scene.codes.max()))
+        return [PointsLayer(self.scene.numbers[:, 0], self.scene.codes / last, self.scene.codes, row=True)]
+
+    def layers(self, stage: Stage) -> list[Layer]:
+        x, rows = self.line
+        model, names = stage.model, [str(label) for label in stage.model.classes_]
+        if hasattr(model, "predict_proba"):
+            shares = np.asarray(model.predict_proba(rows))
+        else:
+            shares = (np.asarray(model.predict(rows))[:, np.newaxis] == model.classes_).astype(float)
+        return [PolylineLayer(x, share, k, width=2, label=names[k]) for k, share in enumerate(shares.T)]
 
 
 class CentersView(PlaneView):
@@ -209,7 +255,8 @@ class CentersView(PlaneView):
         if stage.model is self.scene.model:
             labels = stage.model.labels_
         x, y = centers[:, self.pair].T
-        marks = PointsLayer(x, y, np.arange(len(centers)), marker="star", movable="cluster_centers_")
+        moved = handle("cluster_centers_", columns=self.pair)
+        marks = PointsLayer(x, y, np.arange(len(centers)), marker="star", movable=moved)
         return [*self.regions(stage.model), self.colored_rows(labels), marks]
 
 
@@ -227,8 +274,17 @@ class EllipsesView(PlaneView):
         order = np.arange(len(means))
         x, y = means.T
         ellipses = EllipsesLayer(x, y, a, b, np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]), order)
-        marks = PointsLayer(x, y, order, marker="cross", movable="means_")
+        marks = PointsLayer(x, y, order, marker="cross", movable=handle("means_", columns=self.pair))
         return [self.colored_rows(model.predict(self.scene.X)), ellipses, marks]
+
+
+class ClustersView(PlaneView):
+    """Clusters of a model that knows nothing else to draw: the rows, and the cluster of every place if it tells."""
+
+    def layers(self, stage: Stage) -> list[Layer]:
+        labels = getattr(stage.model, "labels_", None)
+        codes = np.asarray(stage.model.predict(self.scene.X) if labels is None else labels)
+        return [*self.regions(stage.model), self.colored_rows(codes)]
 
 
 class MergesView(PlaneView):
@@ -272,7 +328,7 @@ class PrincipalView(PlaneView):
 
     def base(self) -> list[Layer]:
         x, y = self.places.T
-        return [PointsLayer(x, y, self.scene.codes)]
+        return [PointsLayer(x, y, self.scene.codes, row=True)]
 
     def layers(self, stage: Stage) -> list[Layer]:
         model = stage.model
@@ -292,17 +348,22 @@ class MapView(View):
 
     @cached_property
     def maps(self) -> dict[int, Array]:
-        """The places of the rows at each stage."""
-        return {id(stage): _two_columns(_map(stage.model, self.scene.X)) for stage in self.scene.stages}
+        """The places of the rows by each model."""
+        return {id(stage.model): self._map(stage.model) for stage in self.scene.stages}
+
+    def _map(self, model: Any) -> Array:
+        own = vars(model).get("embedding_")
+        return _two_columns(np.asarray(model.transform(self.scene.X) if own is None else own, dtype=float))
 
     @property
     def axes(self) -> dict[str, Any]:
         return axes_around(np.vstack(list(self.maps.values())), ["coordinate 1", "coordinate 2"], equal=True)
 
     def layers(self, stage: Stage) -> list[Layer]:
-        rows = self.scene.moving_rows
-        x, y = self.maps[id(stage)][rows].T
-        return [PointsLayer(x, y, self.scene.codes_of(rows)), *self._loadings(stage)]
+        rows, places = self.scene.moving_rows, self.maps.get(id(stage.model))
+        x, y = (self._map(stage.model) if places is None else places)[rows].T
+        points = PointsLayer(x, y, self.scene.codes_of(rows), row=self.scene.told_rows)
+        return [points, *self._loadings(stage)]
 
     def _loadings(self, stage: Stage) -> list[Layer]:
         """Return the columns of the data as arrows that reach as far as the rows do."""
@@ -310,7 +371,7 @@ class MapView(View):
         if directions is None or directions.shape[1] > MOST_LEAVES or "embedding_" in vars(stage.model):
             return []
         ways = _two_columns(np.asarray(directions, dtype=float).T)
-        reach, longest = (np.abs(part).max(axis=0) for part in (self.maps[id(stage)], ways))
+        reach, longest = (np.abs(part).max(axis=0) for part in (self._map(stage.model), ways))
         scale = np.min(reach[longest > 0] / longest[longest > 0], initial=np.inf) if longest.any() else 1.0
         zero, (dx, dy) = np.zeros(len(ways)), scale * ways.T
         return [ArrowsLayer(zero, zero, dx, dy, self.scene.names)]
@@ -338,7 +399,7 @@ class CurveView(View):
         return axes_around(places, [self.scene.names[self.column], "target"])
 
     def base(self) -> list[Layer]:
-        return [PointsLayer(self.scene.numbers[:, self.column], _target(self.scene))]
+        return [PointsLayer(self.scene.numbers[:, self.column], _target(self.scene), row=True)]
 
     def layers(self, stage: Stage) -> list[Layer]:
         x, rows = self.line
@@ -376,8 +437,8 @@ class CoefficientsView(View):
         bars = BarsLayer(self.scene.names, coefficients, order)
         if len(self.way) == 1:
             return [bars]
-        place = next(i for i, other in enumerate(self.scene.stages) if other is stage) + 1
-        marks = PointsLayer(np.full(len(order), place), coefficients, order, movable="coef_")
+        place = next(i for i, other in enumerate(self.scene.stages) if other.label == stage.label) + 1
+        marks = PointsLayer(np.full(len(order), place), coefficients, order, movable=handle("coef_"))
         return [marks, bars]
 
 
@@ -389,7 +450,8 @@ def _has(*names: str) -> Test:
 
 
 VIEWS: tuple[tuple[Test, type[View]], ...] = (
-    (lambda scene: is_classifier(scene.model) and scene.numbers.shape[1] > 1, ClassesView),
+    (lambda scene: is_classifier(scene.model), ClassesView),
+    (lambda scene: is_classifier(scene.model), ProbabilityView),
     (lambda scene: is_regressor(scene.model) and scene.numbers.shape[1] == 1, CurveView),
     (lambda scene: is_regressor(scene.model) and np.ndim(getattr(scene.model, "coef_", 0.0)) == 1, CoefficientsView),
     (lambda scene: is_regressor(scene.model), CurveView),
@@ -400,20 +462,21 @@ VIEWS: tuple[tuple[Test, type[View]], ...] = (
         lambda scene: _has("components_", "mean_", "explained_variance_")(scene) and scene.numbers.shape[1] == 2,
         PrincipalView,
     ),
-    (lambda scene: hasattr(scene.model, "embedding_") or hasattr(scene.model, "transform"), MapView),
+    (lambda scene: hasattr(scene.model, "labels_") or hasattr(scene.model, "predict"), ClustersView),
+    (lambda scene: not hasattr(scene.model, "labels_") and hasattr(scene.model, "fit_transform"), MapView),
 )
 """What a model and its data have -> the view that draws it; the first that fits is taken."""
 
 
 def view_of(scene: Scene) -> View:
     """Return the view of a fitted model, or say that there is none."""
-    for fits, kind in VIEWS:
-        if fits(scene):
-            return kind(scene)
     columns = scene.numbers.shape[1]
+    for fits, kind in VIEWS:
+        if fits(scene) and columns >= kind.fewest_columns:
+            return kind(scene)
     raise ValueError(
         f"estimator must be one that can be drawn on {columns} column{'' if columns == 1 else 's'}, got "
-        f"{type(scene.model).__name__}. Classes and clusters need two columns or more."
+        f"{type(scene.model).__name__}. Clusters need two columns or more."
     )
 
 
@@ -488,11 +551,6 @@ def _node(model: Any, tree: Any, layout: Any, node: int, parent: int | None, *, 
 
 def _told(node: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in node.items() if name != "cut" or value}
-
-
-def _map(model: Any, X: Data) -> Array:
-    own = vars(model).get("embedding_")
-    return np.asarray(model.transform(X) if own is None else own, dtype=float)
 
 
 def _two_columns(places: Array) -> Array:

@@ -8,9 +8,11 @@ import { linearScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 
 /** @import { BarsLayer, ImageLayer, Layer, MatrixLayer, PanelLayer, Recording, TreeLayer, TreeNode } from "./recording.js" */
 /** @import { Look } from "./colors.js" */
+/** @import { Scale } from "./scales.js" */
 
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{kind: string, order: number, range: [number, number]}} Panel */
+/** @typedef {{x: Scale, y: Scale, box: Box}} DrawnAxes where the data stand on the canvas */
 
 /**
  * Return the panels of a recording: as many of each kind as any frame needs, so that none moves while scrubbing. The
@@ -50,23 +52,30 @@ function ordered(layers) {
 }
 
 /**
- * Draw one frame of a recording on the whole of a canvas.
+ * Draw one frame of a recording on the whole of a canvas; return its axes, if it has some.
  * @param {CanvasRenderingContext2D} context in pixels of the page
  * @param {{width: number, height: number}} size
  * @param {Look} look
  * @param {Recording} recording
  * @param {Panel[]} panels
  * @param {number} frame
+ * @returns {DrawnAxes | null}
  */
 export function drawPicture(context, size, look, recording, panels, frame) {
   context.clearRect(0, 0, size.width, size.height);
   const layers = [...recording.layers, ...recording.frames[frame].layers];
   const boxes = panelBoxes(panels.length, size, look);
+  /** @type {DrawnAxes | null} */
+  let axes = null;
   panels.forEach((panel, i) => {
-    if (panel.kind === "axes") return drawAxes(context, boxes[i], look, recording, layers);
+    if (panel.kind === "axes") {
+      axes = drawAxes(context, boxes[i], look, recording, layers);
+      return;
+    }
     const found = ordered(layers).find(([layer, order]) => layer.kind === panel.kind && order === panel.order);
     if (found) DRAW_PANEL[panel.kind](context, boxes[i], look, /** @type {any} */ (found[0]), panel.range);
   });
+  return axes;
 }
 
 /**
@@ -156,6 +165,7 @@ function drawAxes(context, room, look, recording, layers) {
   context.rotate(-Math.PI / 2);
   context.fillText(fitted(context, axes.y.label, box.height), 0, 0);
   context.restore();
+  return { x, y, box };
 }
 
 /**

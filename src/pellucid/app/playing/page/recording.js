@@ -3,7 +3,8 @@
 /** @typedef {(number | null)[]} Numbers A null is a value that is not a number. */
 /** @typedef {number | null | (number | null)[]} Classes Index into the palette, for all or one by one; null is ink. */
 /** @typedef {[number, number, number, number]} Extent x0, x1, y0, y1 in data coordinates. */
-/** @typedef {{kind: "points", x: Numbers, y: Numbers, class?: Classes, size?: number | number[], marker?: string, label?: string[], movable?: string}} PointsLayer */
+/** @typedef {{attribute: string, rows?: number[] | null, columns: [number | null, number | null] | null}} Movable Point k is attribute[rows[k] or k, columns]; a null column stays, and an attribute of one axis moves along y. */
+/** @typedef {{kind: "points", x: Numbers, y: Numbers, class?: Classes, size?: number | number[], marker?: string, label?: string[], movable?: Movable, row?: boolean | number[]}} PointsLayer */
 /** @typedef {{kind: "segments", x1: Numbers, y1: Numbers, x2: Numbers, y2: Numbers, class?: Classes, dash?: boolean}} SegmentsLayer */
 /** @typedef {{kind: "polyline", x: Numbers, y: Numbers, class?: number | null, width?: number, label?: string}} PolylineLayer */
 /** @typedef {{kind: "band", x: Numbers, low: Numbers, high: Numbers, class?: number | null}} BandLayer */
@@ -20,12 +21,13 @@
 /** @typedef {PointsLayer | SegmentsLayer | PolylineLayer | BandLayer | RegionsLayer | HeatLayer | EllipsesLayer | ArrowsLayer | TextLayer} DataLayer */
 /** @typedef {TreeLayer | BarsLayer | MatrixLayer | ImageLayer} PanelLayer Drawn in a panel of its own. */
 /** @typedef {DataLayer | PanelLayer} Layer */
-/** @typedef {{label: string, layers: Layer[], row: number | null, step: number | null}} Frame */
+/** @typedef {{label: string, layers: Layer[], row: number | null, step: number | null, seconds?: number | null}} Frame */
 /** @typedef {{label: string, range: [number, number]}} Axis */
 /** @typedef {{name: string, about: string, value: number | null, bound: number | null, holds: boolean}} Claim A value that is null is no number, a bound infinity. */
 /** @typedef {{grade: string, holds: boolean, claims: Claim[]}} Certificate */
-/** @typedef {{title: string, opening: string, steps: {heading: string, html: string}[]}} Workings */
+/** @typedef {{title: string, opening: string, steps: {heading: string, html: string}[], latex?: string}} Workings */
 /** @typedef {{columns: Record<string, Numbers>, log: string[]}} Trace */
+/** @typedef {{name: string, shape: number[], values: Numbers, labels: string[] | null}} Fitted Numbers that may be moved by hand, row after row. */
 /**
  * @typedef {object} Recording
  * @property {number} version
@@ -40,6 +42,7 @@
  * @property {Trace} trace
  * @property {Certificate} certificate
  * @property {Workings | null} workings
+ * @property {Fitted[]} [fitted]
  */
 
 export const VERSION = 1;
@@ -51,7 +54,14 @@ export const VERSION = 1;
  * @returns {Recording}
  */
 export function readRecording(text) {
-  const recording = JSON.parse(text);
+  return settled(JSON.parse(text));
+}
+
+/**
+ * @param {any} recording as it was written
+ * @returns {Recording}
+ */
+export function settled(recording) {
   if (recording.version !== VERSION) {
     throw new Error(`This page shows recordings of version ${VERSION}, got ${recording.version}. Export it again.`);
   }

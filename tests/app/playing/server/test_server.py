@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 from pellucid.app.playing import read_recording
+from pellucid.app.playing.play_table import MOST_TABLE_ROWS, PlayTable
 from pellucid.app.playing.server.application import MOST_BYTES
 from pellucid.app.playing.server.runs import MOST_KEPT
-from pellucid.app.playing.server.tables import MOST_TABLE_BYTES, MOST_TABLE_ROWS, PlayTable
+from pellucid.app.playing.server.tables import MOST_TABLE_BYTES
 from pellucid.app.playing.server.workers import DIED, Limits
 from tests.app.playing.server.live import KMEANS, client_of, events, outcome, start
 

@@ -19,7 +19,7 @@ MOST_PRODUCTS = 40
 """Rows of a kernel matrix that are drawn."""
 MOST_UNITS = 12
 """Units of a layer that are drawn."""
-UNIT_CELLS = 20
+UNIT_CELLS = 24
 """Cells along one side of the picture of a unit."""
 
 
@@ -101,6 +101,15 @@ def hidden_units(model: Any, rows: Array, side: int) -> list[Layer]:
     ACTIVATIONS[model.activation]().forward(inputs, values)
     tiles = [tile(column.reshape(side, side)[::-1]) for column in values.T]
     return [mosaic(tiles, f"{len(tiles)} of {weights[0].shape[1]} hidden units over the plane, dark is low")]
+
+
+def vote_shares(model: Any, rows: Array, side: int) -> list[Layer]:
+    """Return the share of the members of an ensemble that answer the second of two classes, over a plane."""
+    is_forest = hasattr(model, "estimators_") and not hasattr(model, "estimator_weights_")
+    if not is_forest or len(model.classes_) != 2 or not hasattr(model, "predict_proba"):
+        return []
+    shares = np.asarray(model.predict_proba(rows))[:, 1].reshape(side, side)[::-1]
+    return [image(shares, title=f"share of votes for {model.classes_[1]}: white is all")]
 
 
 def strongest_units(weights: Sequence[Array]) -> Array:

@@ -16,6 +16,7 @@ from pellucid.app.playing.class_layers import (
     kernel_matrix,
     level_lines,
     network_graph,
+    vote_shares,
 )
 from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, SegmentsLayer
 from pellucid.app.playing.scene import CURVE, PlaneView, View, range_around
@@ -50,6 +51,7 @@ class ClassesView(PlaneView):
             *(kernel_matrix(self.scene, model) if hasattr(model, "dual_coef_") else []),
             *network_graph(self.scene, model),
             *hidden_units(model, *self._coarse_plane),
+            *vote_shares(model, *self._coarse_plane),
         ]
 
     @cached_property
@@ -66,7 +68,7 @@ class ClassesView(PlaneView):
         if hasattr(model, "C") and not hasattr(model, "predict_proba"):
             scores = np.asarray(model.decision_function(rows), dtype=float).reshape(side, side)
             return level_lines(scores, extent, (-1.0, 1.0), (0, 1))
-        if hasattr(model, "predict_proba") and (hasattr(model, "coef_") or _votes(model)):
+        if hasattr(model, "predict_proba") and hasattr(model, "coef_"):
             likely = np.asarray(model.predict_proba(rows))[:, 1].reshape(side, side)
             return level_lines(likely, extent, (0.25, 0.75), (0, 1))
         return []
@@ -93,10 +95,6 @@ class ClassesView(PlaneView):
             return []
         x, y = self.places[support].T
         return [PointsLayer(x, y, marker="ring", row=support)]
-
-
-def _votes(model: Any) -> bool:
-    return hasattr(model, "estimators_") and not hasattr(model, "estimator_weights_")
 
 
 class ProbabilityView(View):

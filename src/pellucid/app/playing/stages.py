@@ -259,7 +259,7 @@ def _members(model: Any, _X: Data, _y: Data) -> list[Stage]:
         known = states[k - 1] if len(states) == n else {}
         row = k - 1 if len(model.trace_) == n else None
         stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, row, known, k))
-    return stages
+    return [*stages[:-1], replace(stages[-1], label=ANSWER, model=model, row=len(model.trace_) - 1)]
 
 
 def _merges(model: Any, _X: Data, _y: Data) -> list[Stage]:
@@ -296,7 +296,7 @@ def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
 
     A fit is the same up to the pair it is stopped at, so this is the way that the machine went.
     """
-    total = int(model.n_iter_[0])
+    total = int(np.ravel(model.n_iter_)[0])
     shown = np.unique(np.linspace(1, total - 1, min(total - 1, MOST_PAIRS)).round().astype(int)).tolist()
     multipliers, stages, fits = {0: np.zeros(len(X))}, list[Stage](), dict[int, Any]()
     for k in sorted({*shown, *(k - 1 for k in shown if k > 1), total - 1}):

@@ -15,6 +15,7 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
+from pellucid.core.scale.lazy_answers import answer_lazily
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Data
@@ -91,6 +92,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     certificate_: Certificate
     data_fingerprint_: str
     fit_parameters_: dict[str, str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        answer_lazily(cls)
 
     def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
         """Return the training data; refuse parameters and data that the card does not allow."""

@@ -20,6 +20,8 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
+from pellucid.core.scale.block_data import data_to_prove
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
@@ -141,7 +143,10 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
         return refusal("parameters", f"changed since the fit: {'; '.join(changed)}")
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
-    data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
+    if is_in_blocks(X):
+        data = data_to_prove(model, rules, X, y, sample_weight)
+    else:
+        data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
     found = card.proof_of(model, data)
     return found if not found.failed or _is_training_data(model, data) else _blamed_on_the_data(found)
 

@@ -33,11 +33,13 @@ class TrainingData:
     """Which of the given rows these are; None for all of them."""
     given: tuple[Any, ...] = ()
     """Rows, target and weights as they came, for the fingerprint and for callbacks."""
+    name: str = ""
+    """The fingerprint, where these rows stand for more of them, which are in blocks."""
 
     @cached_property
     def fingerprint(self) -> str:
         """A short name of the data as they were given."""
-        return fingerprint(*self.given)
+        return self.name or fingerprint(*self.given)
 
     @property
     def weights(self) -> Array:

@@ -16,6 +16,7 @@ from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
 from pellucid.core.scale.lazy_answers import answer_lazily
+from pellucid.core.scale.row_blocks import is_in_blocks, refuse_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Data
@@ -101,7 +102,10 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """Return the training data; refuse parameters and data that the card does not allow."""
         card = card_of(type(self))
         card.check_parameters(self)
-        return card.rules_for(self).check(self, X, y, sample_weight, **options)
+        rules = card.rules_for(self)
+        if is_in_blocks(X) and not rules.blocks:
+            refuse_blocks(self)
+        return rules.check(self, X, y, sample_weight, **options)
 
     def _adopt(self, found: Fit, data: TrainingData) -> Self:
         """Store a fit with its evidence, in place of what an earlier one left; warn if a claim does not hold."""

@@ -23,9 +23,7 @@ def class_masses(rows_of: tuple[Array, ...], weight: Array | None) -> Array:
     return np.array([len(rows) if weight is None else float(weight[rows].sum()) for rows in rows_of])
 
 
-def class_moments(
-    X: Array, rows_of: tuple[Array, ...], weight: Array | None = None
-) -> tuple[Array, list[Array]]:
+def class_moments(X: Array, rows_of: tuple[Array, ...], weight: Array | None = None) -> tuple[Array, list[Array]]:
     r"""Return the mean of each class, of shape (n_classes, n_features), and its :math:`\sum (x - \bar x)(x - \bar x)'`.
 
     Each row is read once: deviations are taken from the mean of the class's first rows. It is so near the mean of all
@@ -68,9 +66,7 @@ def _sums_around(X: Array, rows: Array, center: Array, weight: Array | None) -> 
     return np.sum(totals, axis=0), np.sum(scatters, axis=0)
 
 
-def centered_triangle(
-    X: Array, rows_of: tuple[Array, ...], means: Array, weight: Array | None = None
-) -> Array:
+def centered_triangle(X: Array, rows_of: tuple[Array, ...], means: Array, weight: Array | None = None) -> Array:
     """Return the triangular factor R with ``R'R`` the pooled scatter, by QR of blocks: no digit is lost to squares."""
     height = max(X.shape[1], BLOCK // X.shape[1])
     triangle: Array = np.zeros((0, X.shape[1]))

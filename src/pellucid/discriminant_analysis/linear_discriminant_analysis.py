@@ -293,8 +293,8 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
 
 def _weighted_covariance(data: GroupedData, shrinkage: Any, estimator: Any) -> Array:
     parts = [
-        prior * covariance(data.X, *of, shrinkage, estimator)
-        for prior, *of in zip(data.priors, data.rows_of, data.masses, data.scatters, strict=True)
+        prior * covariance(data.X, rows, mass, scatter, shrinkage, estimator)
+        for prior, rows, mass, scatter in zip(data.priors, data.rows_of, data.masses, data.scatters, strict=True)
     ]
     return np.sum(parts, axis=0)
 

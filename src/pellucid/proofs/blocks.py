@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.training_data import TrainingData, fingerprint
+from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_blocks
 
 ROWS_AT_ONCE = 4096
 LARGEST_SHIFT = 1e7
@@ -40,9 +39,7 @@ class PivotSums:
     def plus(self, other: PivotSums) -> PivotSums:
         """Return the sums over both sets of rows."""
         moved = other.about(self.pivot)
-        return PivotSums(
-            self.pivot, self.weight + moved.weight, self.first + moved.first, self.second + moved.second
-        )
+        return PivotSums(self.pivot, self.weight + moved.weight, self.first + moved.first, self.second + moved.second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +108,7 @@ def data_with(found: BlockSums, kind: str, n_features: int, classes: Array | Non
             raise ValueError(f"y must have the labels of the fit, got {', '.join(missing)} too.")
     data = TrainingData(X, y, weight, given=(X, y, weight))
     data = data if classes is None else replace(data, classes=classes)
-    return replace(data, name=name_of(found.prints))
-
-
-def name_of(prints: Sequence[str]) -> str:
-    """Return the fingerprint of blocks, from those of each."""
-    return sha256(" ".join(prints).encode()).hexdigest()[:32]
+    return replace(data, name=fingerprint_of_blocks(found.prints))
 
 
 def _table_of(sums: PivotSums) -> tuple[Array, Array]:

@@ -95,6 +95,11 @@ def fingerprint(*arrays: Any) -> str:
     return digest.hexdigest()[:32]
 
 
+def fingerprint_of_blocks(prints: Iterable[str]) -> str:
+    """Return the fingerprint of rows in blocks, from those of each block in order."""
+    return hashlib.sha256(" ".join(prints).encode()).hexdigest()[:32]
+
+
 def digest(arrays: Iterable[Array], text: str = "") -> str:
     """Return a hash of a text and of every bit of arrays, their shapes and dtypes: it changes when one of them does."""
     found = hashlib.sha256(text.encode())

@@ -1,4 +1,4 @@
-"""Rows in blocks as training data: a pass over them for a fit, another one, by the code of the proofs, for ``verify``."""
+"""Rows in blocks as the training data of a fit: one pass over them, or two."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 
 from pellucid.core.labels import encode_labels
 from pellucid.core.scale.equivalent_rows import equivalent_rows
-from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
-from pellucid.proofs.blocks import add_blocks, data_with, name_of, sum_block
-from pellucid.proofs.training_data import TrainingData
+from pellucid.core.scale.row_blocks import RowBlocks, refuse_blocks, row_blocks
+from pellucid.proofs.training_data import TrainingData, fingerprint_of_blocks
 
 if TYPE_CHECKING:
     from pellucid.core.input_rules import InputRules
@@ -21,53 +20,41 @@ KINDS = {"none": "rows", "numbers": "numbers", "classes": "classes"}
 
 def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Return rows with the moments of all blocks, as training data of a fit; refuse a method that needs every row."""
-    kind = _kind(estimator, rules, y)
+    kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
-    _look_at_columns(estimator, blocks, reset=True)
+    look_at_columns(estimator, blocks, reset=True)
     rows, target, weight, summary = equivalent_rows(blocks, kind)
     if summary.n_rows < rules.fewest_rows:
         raise ValueError(
             f"X must have at least {rules.fewest_rows} rows, got n_samples={summary.n_rows}: "
             f"a minimum of {rules.fewest_rows} is required."
         )
-    name = name_of(summary.prints)
+    name = fingerprint_of_blocks(summary.prints)
     if kind == "classes":
         classes, codes = encode_labels(target)
         return TrainingData(rows, codes, weight, classes, given=(rows, target, weight), name=name)
     if kind == "numbers":
-        target = target[:, 0] if _is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
+        target = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
     return TrainingData(rows, target, weight, given=(rows, target, weight), name=name)
 
 
-def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-    """Return rows with the sums that the proofs find in all blocks."""
-    kind = _kind(model, rules, y)
-    blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
-    _look_at_columns(model, blocks, reset=False)
-    found = blocks.reduce(sum_block, add_blocks, kind)
-    classes = model.classes_ if kind == "classes" else None
-    return data_with(found, kind, blocks.n_features, classes, kind == "numbers" and _is_one_target(y, 1))
-
-
-def _kind(estimator: Any, rules: InputRules, y: Any) -> str:
+def summed_kind(estimator: Any, rules: InputRules, y: Any) -> str:
+    """Return whose moments a method needs; refuse one that needs every row."""
     name = type(estimator).__name__
     if not rules.blocks:
-        raise ValueError(
-            f"X must be in memory for {name}, got a Dask collection: its answer depends on more of the rows than a "
-            "few passes tell. Fit it to a sample of them: X.compute()."
-        )
+        refuse_blocks(estimator)
     kind = KINDS[rules.target]
     if kind != "rows" and y is None:
         raise ValueError(f"y must be given for {name}, which requires y to be passed, but the target y is None.")
     return kind
 
 
-def _is_one_target(y: Any, n_targets: int) -> bool:
+def is_one_target(y: Any, n_targets: int) -> bool:
     """Return whether a target is one column by its own shape, a list of numbers or a series."""
     return n_targets == 1 and getattr(y, "ndim", 1) == 1
 
 
-def _look_at_columns(estimator: Any, blocks: RowBlocks, *, reset: bool) -> None:
+def look_at_columns(estimator: Any, blocks: RowBlocks, *, reset: bool) -> None:
     """Set how many columns there are and their names, or refuse others than those of the fit."""
     if not reset:
         known = getattr(estimator, "feature_names_in_", None)

@@ -74,7 +74,7 @@ def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Ar
         chunk -= mean
         if weight is not None:
             chunk *= np.sqrt(weight[rows, None])
-        triangle = np.linalg.qr(np.vstack([triangle, chunk]), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, chunk]), mode="r"))
     return triangle
 
 
@@ -148,9 +148,8 @@ def triangles_of_block(block: Block, kind: str, means: dict[Any, Array]) -> dict
 def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
     """Return the triangles of all blocks together."""
     labels = dict.fromkeys(label for one in found for label in one)
-    return {
-        label: np.linalg.qr(np.vstack([one[label] for one in found if label in one]), mode="r") for label in labels
-    }
+    stacks = {label: np.vstack([one[label] for one in found if label in one]) for label in labels}
+    return {label: np.asarray(np.linalg.qr(stack, mode="r")) for label, stack in stacks.items()}
 
 
 def _weights(block: Block) -> Array | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
+from uuid import uuid4
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Array
 
 S = TypeVar("S")
+Layout = tuple[int, tuple[str, ...] | None]
+"""How many columns a block must have, and their names if it is a table."""
 
 JOINED = 8
 """Statistics that are joined at once: each level of the tree holds an eighth of the one below."""
@@ -44,6 +47,14 @@ def is_in_blocks(X: Any) -> bool:
     return not isinstance(X, np.ndarray) and hasattr(type(X), "__dask_graph__")
 
 
+def refuse_blocks(estimator: Any) -> NoReturn:
+    """Say that a method needs all its rows in memory, and what to do."""
+    raise ValueError(
+        f"X must be in memory for {type(estimator).__name__}, got a Dask collection: its answer depends on more of the "
+        "rows than a few passes tell. Fit it to a sample of them: X.compute()."
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
     """The blocks of some rows, as tasks that Dask has not run yet."""
@@ -64,13 +75,15 @@ class RowBlocks:
         The tasks run on the current client of Dask, or on threads here where there is none. ``work`` and ``join`` must
         be functions that pickle can name; both run with BLAS on one thread, whose sums are the same everywhere.
         """
-        import dask
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        token = uuid4().hex  # a pass is one of its own, also where the same was done before
 
         def task(function: Callable[..., Any], *arguments: Any, name: str) -> Any:
-            return dask.delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{token}")
+            return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{token}")
 
-        token = dask.base.tokenize(work, join, given, [part.key for part in self.rows], np.random.bytes(8))
-        shared = dask.delayed(given, traverse=False)
+        shared = delayed(given, traverse=False)
         layout = (self.n_features, self.names)
         level = [
             task(_on_block, work, k, layout, *parts, shared, name=f"{work.__name__}-{k}")
@@ -81,14 +94,14 @@ class RowBlocks:
             height += 1
             groups = [level[start : start + JOINED] for start in range(0, len(level), JOINED)]
             level = [task(_joined, join, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
-        (found,) = dask.compute(level[0])
+        (found,) = compute(level[0])
         if found is None:
             raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
         return found  # type: ignore[no-any-return]  # Dask has no types
 
 
 def _on_block(
-    work: Callable[..., Any], number: int, layout: tuple[int, tuple[str, ...] | None], X: Any, y: Any, weight: Any, given: Any
+    work: Callable[..., Any], number: int, layout: Layout, X: Any, y: Any, weight: Any, given: tuple[Any, ...]
 ) -> Any:
     block = _read(number, layout, X, y, weight)
     if not len(block):
@@ -105,11 +118,13 @@ def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
         return join(known)
 
 
-def _read(number: int, layout: tuple[int, tuple[str, ...] | None], X: Any, y: Any, weight: Any) -> Block:
+def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
     """Return a block as arrays; refuse one with other columns, or with fewer targets than rows."""
     n_features, names = layout
     if names is not None and tuple(map(str, X.columns)) != names:
-        raise BlockError(f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}.")
+        raise BlockError(
+            f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
+        )
     rows = np.asarray(X)
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise BlockError(f"block {number} must have {n_features} columns, got shape {rows.shape}.")
@@ -137,8 +152,8 @@ def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
         rows = [row[0] for row in X.to_delayed()]
     else:
         rows = list(X.to_delayed())
-    beside = [_beside(X, part, what, len(rows)) for part, what in ((y, "y"), (sample_weight, "sample_weight"))]
-    return RowBlocks(rows, *beside, X.shape[1] if names is None else len(names), names)
+    targets, weights = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
+    return RowBlocks(rows, targets, weights, X.shape[1] if names is None else len(names), names)
 
 
 def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
@@ -174,8 +189,8 @@ def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
 
 def _heights(X: Any) -> Sequence[int]:
     """Return the number of rows of each block, which takes a pass where Dask does not know it."""
-    import dask
+    from dask.base import compute
+    from dask.delayed import delayed
 
-    parts = X.to_delayed()
-    found: Sequence[int] = dask.compute(*(dask.delayed(len)(part) for part in np.ravel(parts)))
+    found: Sequence[int] = compute(*(delayed(len)(part) for part in np.ravel(X.to_delayed())))
     return found

@@ -1,0 +1,204 @@
+"""Rows in blocks as a proof sees them: sums over all rows by its own pass, and a small table that has these sums.
+
+Claims about rows that depend on their weight, mean and scatter alone are claims about any rows with the same ones. The
+sums here are about the first row of each block, moved to that of the first block; nothing is shared with the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pellucid.proofs.arrays import Array
+from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_blocks
+
+ROWS_AT_ONCE = 4096
+LARGEST_SHIFT = 1e7
+"""Deviations from 0 up to which a column's rows are put as far from its mean as that lies from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class PivotSums:
+    """``sum w``, ``sum w d`` and ``sum w d d'`` of deviations d from a pivot, of the rows with one label."""
+
+    pivot: Array
+    weight: float
+    first: Array
+    second: Array
+
+    def about(self, pivot: Array) -> PivotSums:
+        """Return the same sums about another pivot."""
+        move = self.pivot - pivot
+        cross = np.outer(self.first, move)
+        second = self.second + cross + cross.T + self.weight * np.outer(move, move)
+        return PivotSums(pivot, self.weight, self.first + self.weight * move, second)
+
+    def plus(self, other: PivotSums) -> PivotSums:
+        """Return the sums over both sets of rows."""
+        moved = other.about(self.pivot)
+        return PivotSums(self.pivot, self.weight + moved.weight, self.first + moved.first, self.second + moved.second)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSums:
+    """Sums by label, and what tells the blocks from others."""
+
+    by_label: dict[Any, PivotSums]
+    prints: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTally:
+    """Counts by label, and what tells the blocks from others."""
+
+    by_label: dict[Any, dict[Any, float]]
+    prints: tuple[str, ...]
+
+
+def sum_block(block: Any, kind: str) -> BlockSums:
+    """Return the sums of a block of rows ``X`` with ``y`` and ``weight``; see ``BLOCK_KINDS``."""
+    X = block.X
+    weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    table = X if kind != "numbers" else np.concatenate([X, np.reshape(block.y, (len(X), -1))], axis=1)
+    labels = list(dict.fromkeys(block.y.tolist())) if kind == "classes" else [None]
+    found = {}
+    for label in labels:
+        is_own = weight > 0 if label is None else (block.y == label) & (weight > 0)
+        if is_own.any():
+            found[label] = _sums(table[is_own], weight[is_own])
+    return BlockSums(found, (fingerprint(X, block.y, block.weight),))
+
+
+BLOCK_KINDS = ("rows", "numbers", "classes")
+"""Sums of the rows, of rows with their target beside them, or of the rows of each class."""
+
+
+def tally_block(block: Any, how: str, threshold: float | None) -> BlockTally:
+    """Return what naive Bayes counts in a block: by class the ``sums`` of each column, or the weight of its values."""
+    X = np.asarray(block.X, dtype=np.float64)
+    X = X if threshold is None else np.where(threshold < X, 1.0, 0.0)
+    weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    found: dict[Any, dict[Any, float]] = {}
+    for label in dict.fromkeys(block.y.tolist()):
+        own = (block.y == label) & (weight > 0)
+        tally = found[label] = {"rows": float(weight[own].sum())}
+        for j in range(X.shape[1]):
+            if how == "sums":
+                tally[j] = float(np.dot(weight[own], X[own, j]))
+                continue
+            for value in np.unique(X[own, j]).tolist():
+                tally[j, value] = float(weight[own][X[own, j] == value].sum())
+    return BlockTally(found, (fingerprint(block.X, block.y, block.weight),))
+
+
+def add_tallies(found: Sequence[BlockTally]) -> BlockTally:
+    """Return the counts over several blocks."""
+    total: dict[Any, dict[Any, float]] = {}
+    for one in found:
+        for label, tally in one.by_label.items():
+            kept = total.setdefault(label, {})
+            for key, count in tally.items():
+                kept[key] = kept.get(key, 0.0) + count
+    return BlockTally(total, tuple(text for one in found for text in one.prints))
+
+
+def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array) -> TrainingData:
+    """Return rows that have these counts, to prove claims about."""
+    tables = {label: _tallied(tally, how, n_features) for label, tally in found.by_label.items() if tally["rows"] > 0}
+    codes = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = sorted(str(label) for label in tables if label not in codes)
+    if unknown:
+        raise ValueError(f"y must have the labels of the fit, got {', '.join(unknown)} too.")
+    X = np.concatenate([rows for rows, _ in tables.values()])
+    weight = np.concatenate([own for _, own in tables.values()])
+    y = np.concatenate([np.full(len(rows), codes[label]) for label, (rows, _) in tables.items()])
+    X = X if how == "sums" else X.astype(np.int64)
+    return TrainingData(X, y, weight, classes, given=(X, y, weight), name=fingerprint_of_blocks(found.prints))
+
+
+def _tallied(tally: dict[Any, float], how: str, n_features: int) -> tuple[Array, Array]:
+    """Return rows of one class: its sums and a row of zeros, or values where their running weights say."""
+    total = tally["rows"]
+    if how == "sums":
+        sums = np.array([tally[j] for j in range(n_features)])
+        share = min(1.0, total)
+        rows, weight = np.stack([sums / share, np.zeros(n_features)]), np.array([share, total - share])
+        return rows[weight > 0], weight[weight > 0]
+    columns = [sorted((value, tally[j, value]) for i, value in _keys(tally) if i == j) for j in range(n_features)]
+    ends = [np.cumsum([count for _, count in column]) for column in columns]
+    edges = np.unique(np.concatenate([np.round(end[:-1], 9) for end in ends] + [[0.0, total]]))
+    middle = (edges[1:] + edges[:-1]) / 2
+    places = [np.minimum(np.searchsorted(end, middle), len(end) - 1) for end in ends]
+    rows = np.column_stack([np.array([v for v, _ in column])[at] for column, at in zip(columns, places, strict=True)])
+    return rows, np.diff(edges)
+
+
+def _keys(tally: dict[Any, float]) -> list[tuple[int, float]]:
+    return [key for key in tally if isinstance(key, tuple)]
+
+
+def _sums(table: Array, weight: Array) -> PivotSums:
+    pivot = np.asarray(table[0], dtype=np.float64)
+    first, second = np.zeros(len(pivot)), np.zeros((len(pivot), len(pivot)))
+    for start in range(0, len(table), ROWS_AT_ONCE):
+        away = np.asarray(table[start : start + ROWS_AT_ONCE], dtype=np.float64) - pivot
+        weighted = weight[start : start + ROWS_AT_ONCE, None] * away
+        first += weighted.sum(axis=0)
+        second += weighted.T @ away
+    return PivotSums(pivot, float(weight.sum()), first, second)
+
+
+def add_blocks(found: Sequence[BlockSums]) -> BlockSums:
+    """Return the sums over several blocks."""
+    total: dict[Any, PivotSums] = {}
+    for one in found:
+        for label, sums in one.by_label.items():
+            total[label] = total[label].plus(sums) if label in total else sums
+    return BlockSums(total, tuple(text for one in found for text in one.prints))
+
+
+def data_with(found: BlockSums, kind: str, n_features: int, classes: Array | None, one_target: bool) -> TrainingData:
+    """Return rows that have these sums, to prove claims about; ``classes`` are those of the model."""
+    tables, weights, codes = [], [], []
+    known = [] if classes is None else classes.tolist()
+    for label, sums in found.by_label.items():
+        rows, weight = _table_of(sums)
+        tables.append(rows)
+        weights.append(weight)
+        codes.append(np.full(len(rows), known.index(label) if label in known else -1))
+    table, weight = np.concatenate(tables), np.concatenate(weights)
+    X, y = np.ascontiguousarray(table[:, :n_features]), None
+    if kind == "numbers":
+        y = table[:, n_features] if one_target else np.ascontiguousarray(table[:, n_features:])
+    elif kind == "classes":
+        y = np.concatenate(codes)
+        if (y < 0).any():
+            missing = sorted(str(label) for label in found.by_label if label not in known)
+            raise ValueError(f"y must have the labels of the fit, got {', '.join(missing)} too.")
+    data = TrainingData(X, y, weight, given=(X, y, weight))
+    data = data if classes is None else replace(data, classes=classes)
+    return replace(data, name=fingerprint_of_blocks(found.prints))
+
+
+def _table_of(sums: PivotSums) -> tuple[Array, Array]:
+    """Return rows on both sides of the mean along each axis of the scatter, and one on the mean for the rest."""
+    shift = sums.first / sums.weight
+    mean = sums.pivot + shift
+    covariance = sums.second / sums.weight - np.outer(shift, shift)
+    unit = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    varies = unit > 0.0
+    if not varies.any():
+        return mean[None, :], np.array([sums.weight])
+    safe = np.where(varies, unit, 1.0)
+    values, axes = np.linalg.eigh(covariance / np.outer(safe, safe))
+    lines = (np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T) * unit
+    lines = lines[np.abs(lines).any(axis=1)]
+    spread = min(max(1.0, float(np.max(np.abs(mean[varies]) / unit[varies]))), LARGEST_SHIFT)
+    share = 2.0 ** np.floor(np.log2(0.25 / len(lines) / spread**2))
+    away = lines / np.sqrt(2.0 * share)
+    weight = np.full(2 * len(lines) + 1, share * sums.weight)
+    weight[-1] = sums.weight - 2 * len(lines) * share * sums.weight
+    return np.concatenate([mean + away, mean - away, mean[None, :]]), weight

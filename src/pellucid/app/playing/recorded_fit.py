@@ -106,6 +106,7 @@ def perform_stages(
     An idea has a title and code of its own, and may draw ``extra`` layers at each stage.
     """
     check_whole(2, most_frames=most_frames)
+    more = extra or (lambda _stage: ())
     model, shown = stages[-1].model, _names_of(X, names)
     target = None if y is None else np.asarray(y)
     told = y if is_classifier(model) or is_regressor(model) else None
@@ -113,7 +114,7 @@ def perform_stages(
     while True:
         kept = thinned(list(stages), most_frames)
         view = view_of(Scene(X, target, shown, kept, ROOM / len(kept)))
-        found = _recorded(view, name, workings, extra or (lambda _stage: ()), report)
+        found = _recorded(view, name, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
             break
         most_frames = max(2, len(kept) // 2)
@@ -125,7 +126,7 @@ def perform_stages(
         X,
         told,
         prove=lambda changed: _proved(changed, X, told),
-        redraw=lambda changed: view.layers(replace(kept[-1], model=changed)),
+        redraw=lambda changed: [*view.layers(replace(kept[-1], model=changed)), *more(kept[-1])],
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pellucid
+from pellucid.core.cards import all_cards
 from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -372,3 +376,16 @@ def test_a_fit_holds_a_few_blocks_only(tmp_path):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
     assert "fitted [1.0" in done.stdout, done.stderr[-2000:]
     assert "too large to hold" in done.stdout
+
+
+def test_the_page_about_scale_names_the_methods_that_take_blocks():
+    page = (Path(__file__).parents[3] / "docs" / "scale.md").read_text(encoding="utf-8")
+    table = "\n".join(
+        line.split("|")[2] for line in page.splitlines() if line.startswith("| ") and "methods" not in line
+    )
+    named = set(re.findall(r"[A-Z]\w+", table))
+    found = set()
+    for card in all_cards():
+        with suppress(TypeError):  # built on something that must be given
+            found |= {card.name} if card.rules_for(card.estimator()).blocks else set()
+    assert named == found

@@ -76,7 +76,13 @@ def clusters():
             "angle": [0.0] * 3,
             "class": [0, 1, 2],
         }
-        seeds = points(centers, None, marker="cross", label=["1", "2", "3"], movable="cluster_centers_")
+        seeds = points(
+            centers,
+            None,
+            marker="cross",
+            label=["1", "2", "3"],
+            movable={"attribute": "cluster_centers_", "rows": None, "columns": [0, 1]},
+        )
         layers = [nearest_regions(centers), points(xy, codes.tolist()), outline, way, seeds]
         frames.append(frame(f"round {number + 1}: {changed} rows change", *layers, row=number, step=min(number, 3)))
         objectives.append(float(distances.min(axis=1).sum()))

@@ -91,7 +91,10 @@ def test_a_recording_is_read_back_equal_made_again_equal_and_small(estimator, X,
     recording = record_play(estimator, X, y)
     text = recording.text()
     assert read_recording(text) == recording
-    assert record_play(estimator, X, y).text() == text
+    assert record_play(estimator, X, y) == recording  # but for the seconds, which no two fits share
+    seconds = [frame.seconds for frame in recording.frames if frame.seconds is not None]
+    assert seconds == sorted(seconds)
+    assert seconds
     assert recording.size == len(text.encode()) <= LARGEST
     assert recording.frames[-1].label == "the answer"
     rows = [frame.row for frame in recording.frames if frame.row is not None]
@@ -123,7 +126,7 @@ def test_centers_of_the_first_frame_are_the_start_and_of_the_last_the_answer():
     assert (first.x, first.y) == ((0, 1), (0, 1))
     centers = KMeans(2, init=start, n_init=1).fit(MOONS).cluster_centers_
     assert (last.x, last.y) == (plain(centers[:, 0]), plain(centers[:, 1]))
-    assert last.movable == "cluster_centers_"
+    assert last.movable == {"attribute": "cluster_centers_", "rows": None, "columns": (0, 1)}
 
 
 def test_only_the_start_that_won_is_shown():
@@ -176,6 +179,17 @@ def test_a_line_has_the_band_of_its_predictions():
     assert np.all(np.array(curve.y) < np.array(band.high))
     slope = (curve.y[-1] - curve.y[0]) / (curve.x[-1] - curve.x[0])
     assert slope == pytest.approx(LinearRegression().fit(LINE_X, LINE_Y).coef_[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), Perceptron()], ids=lambda one: type(one).__name__)
+def test_classes_of_one_column_are_curves_of_probability(estimator):
+    recording = record_play(estimator, MOONS[:, :1], SIDES)
+    curves = [layer for layer in recording.frames[-1].layers if layer.kind == "polyline"]
+    x = np.array(curves[0].x)[:, np.newaxis]
+    model = refitted(estimator, MOONS[:, :1], SIDES)
+    expected = model.predict_proba(x)[:, 1] if hasattr(model, "predict_proba") else model.predict(x) == 1
+    np.testing.assert_allclose(curves[1].y, np.asarray(expected, dtype=float), atol=1e-3)
+    assert recording.layers[0].classes == plain(SIDES)
 
 
 def test_ellipses_of_round_components_have_two_deviations():
@@ -283,10 +297,10 @@ def test_regions_have_the_lowest_row_first():
     assert list(b64decode(layer.cells)) == [0, 1, 2, 3]
 
 
-def test_the_page_is_promised_thirteen_kinds_of_layers():
+def test_the_page_is_promised_fourteen_kinds_of_layers():
     assert set(KINDS) == {
         "points", "segments", "polyline", "band", "regions", "heat", "ellipses", "arrows", "tree", "bars", "matrix",
-        "text", "image",
+        "text", "image", "graph",
     }  # fmt: skip
 
 
@@ -324,8 +338,8 @@ def test_a_layer_of_a_later_frame_is_refused():
 
 
 def test_what_cannot_be_drawn_or_is_misnamed_gets_a_sentence():
-    with pytest.raises(ValueError, match="drawn on 1 column, got GaussianNB"):
-        record_play(GaussianNB(), MOONS[:, :1], SIDES)
+    with pytest.raises(ValueError, match="drawn on 1 column, got KMeans"):
+        record_play(KMeans(2), MOONS[:, :1])
     with pytest.raises(ValueError, match=r"names must be as many as columns \(2\), got 1"):
         record_play(GaussianNB(), MOONS, SIDES, names=["a"])
     with pytest.raises(ValueError, match="most_frames must be at least 2, got 1"):

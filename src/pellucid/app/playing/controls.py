@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
@@ -41,17 +41,22 @@ def controls_of(card: MethodCard) -> list[dict[str, Any]]:
     >>> first["name"], first["kinds"], first["default"], first["meaning"]
     ('alpha', [{'kind': 'number', 'low': 0}], 1.0, 'Weight of the penalty, at least 0.')
     """
-    meanings = _meanings(card.estimator)
-    given = signature(card.estimator).parameters
+    return controls_for(card.estimator, card.parameters, _meanings(card.estimator))
+
+
+def controls_for(
+    call: Callable[..., Any], domains: Mapping[str, Any], meanings: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return a description of each parameter of a class or a function that has a domain, in its order."""
     return [
         {
             "name": name,
-            "kinds": _kinds(card.parameters[name]),
+            "kinds": _kinds(domains[name]),
             "default": _shown(parameter.default),
             "meaning": meanings.get(name, ""),
         }
-        for name, parameter in given.items()
-        if name in card.parameters
+        for name, parameter in signature(call).parameters.items()
+        if name in domains
     ]
 
 

@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 from pellucid.core.atomic import write_whole
 
-ENTRY = "main.js"
+ENTRY, LIVE_ENTRY = "main.js", "live.js"
+"""Where a page on disk begins, and one that a server gives out."""
 IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./([\w.]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
 STYLE_TAG = '<link rel="stylesheet" href="style.css">'
@@ -50,7 +51,7 @@ def page_with(recording: Mapping[str, Any] | HasJson) -> str:
     found = _json_of(recording)
     style, script = f"{STYLE}{_read('style.css')}", joined_script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
+    policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:"
     parts = {
         STYLE_TAG: f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n<style>{style}</style>',
         "<title>Pellucid</title>": f"<title>{escape(str(json.loads(found)['title']))}</title>",

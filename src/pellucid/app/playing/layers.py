@@ -64,13 +64,16 @@ class Layer:
         return {"kind": self.kind} | {name: value for name, value in told.items() if value is not None}
 
 
-JSON_NAMES = {"classes": "class", "tree_nodes": "nodes"}
+JSON_NAMES = {"classes": "class", "tree_nodes": "nodes", "graph_nodes": "nodes"}
 """Fields whose name in JSON is another: ``class`` is a word of Python."""
 
 
 @dataclass(frozen=True)
 class PointsLayer(Layer):
-    """Points; ``movable`` names the fitted attribute whose rows they are."""
+    """Points; ``movable`` says which fitted numbers they stand for, ``row`` that point k is row k of the data.
+
+    Where the points are some rows only, ``row`` is the list of their numbers.
+    """
 
     kind = "points"
     x: Any
@@ -79,7 +82,8 @@ class PointsLayer(Layer):
     size: Any = None
     marker: str | None = None
     label: Any = None
-    movable: str | None = None
+    movable: Any = None
+    row: Any = None
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,7 @@ class TreeLayer(Layer):
 
     kind = "tree"
     tree_nodes: Any
+    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -182,16 +187,19 @@ class BarsLayer(Layer):
     labels: Any
     values: Any
     classes: Any = None
+    title: str | None = None
 
 
 @dataclass(frozen=True)
 class MatrixLayer(Layer):
-    """Numbers in rows and columns, with names if they have some."""
+    """Numbers in rows and columns, with names if they have some; ``marked`` is a window: row, column, rows, columns."""
 
     kind = "matrix"
     values: Any
     rows: Any = None
     columns: Any = None
+    title: str | None = None
+    marked: Any = None
 
 
 @dataclass(frozen=True)
@@ -206,16 +214,31 @@ class TextLayer(Layer):
 
 @dataclass(frozen=True)
 class ImageLayer(Layer):
-    """Pixels as bytes in base64, gray or red, green and blue, the topmost row first."""
+    """Pixels as bytes in base64, gray or red, green and blue, the topmost row first; made by :func:`image`."""
 
     kind = "image"
     width: int
     height: int
     values: str
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class GraphLayer(Layer):
+    """Nodes ``{x, y, text, class?}`` at places from 0 to 1, y = 1 on top, and links ``(from, to, weight or None)``."""
+
+    kind = "graph"
+    graph_nodes: Any
+    links: Any
+    title: str | None = None
+
+
+def handle(attribute: str, rows: Any = None, columns: Any = None) -> dict[str, Any]:
+    """Return what ``movable`` says: point k stands for ``attribute[rows[k], columns]``, or for ``attribute[k]``."""
+    return {"attribute": attribute, "rows": rows, "columns": columns}
 
 
 KINDS: dict[str, type[Layer]] = {layer.kind: layer for layer in Layer.__subclasses__()}
-PYTHON_NAMES: dict[str, str] = {word: name for name, word in JSON_NAMES.items()}
 
 
 def regions(codes: Array, extent: tuple[float, float, float, float]) -> RegionsLayer:
@@ -232,6 +255,13 @@ def heat(values: Array, extent: tuple[float, float, float, float], *, log: bool 
     return HeatLayer(width, height, b64encode(values.astype("<f4").tobytes()).decode(), extent, log or None)
 
 
+def image(values: Array, *, title: str | None = None) -> ImageLayer:
+    """Return the layer of grays from 0 to 1, (height, width), whose first row is the topmost; others are cut off."""
+    height, width = values.shape
+    pixels = np.clip(np.nan_to_num(values) * WIDEST_BYTE, 0, WIDEST_BYTE).round().astype(np.uint8)
+    return ImageLayer(width, height, b64encode(pixels.tobytes()).decode(), title)
+
+
 def read_layer(node: Any) -> Layer:
     """Return the layer that JSON describes."""
     if not isinstance(node, dict) or node.get("kind") not in KINDS:
@@ -239,7 +269,8 @@ def read_layer(node: Any) -> Layer:
         raise ValueError(f"layer must be of one of the kinds {tuple(KINDS)}, got {got!r}.")
     kind = KINDS[node["kind"]]
     told = {str(name): value for name, value in node.items() if name != "kind"}
-    given: dict[str, Any] = {PYTHON_NAMES.get(name, name): value for name, value in told.items()}
+    own = {JSON_NAMES.get(field.name, field.name): field.name for field in fields(kind)}
+    given: dict[str, Any] = {own.get(name, name): value for name, value in told.items()}
     unknown = given.keys() - {field.name for field in fields(kind)}
     if unknown:
         raise ValueError(f"layer of kind {kind.kind!r} must have none but its own fields, got {sorted(unknown)}.")

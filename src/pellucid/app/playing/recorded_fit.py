@@ -1,36 +1,41 @@
-"""From an estimator and data to a recording; from a formula and a method that minimizes it, too."""
+"""From an estimator and data to a recording."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, heat
+from pellucid.app.playing.layers import Layer
+from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
+from pellucid.app.playing.scene import Scene, View
 from pellucid.app.playing.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
-from pellucid.app.playing.stages import ANSWER, Stage, fit_in_stages
-from pellucid.app.playing.views import Scene, view_of
+from pellucid.app.playing.stages import Report, Stage, fit_in_stages, shown_not_warned
+from pellucid.app.playing.telling import (
+    fitted_numbers,
+    numbered_steps,
+    thinned,
+    told_certificate,
+    told_columns,
+    told_trace,
+    told_workings,
+    written,
+)
+from pellucid.app.playing.views import view_of
+from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
-from pellucid.core.trace import Trace, record
 from pellucid.core.types import Array, Data
+from pellucid.core.verification import verify
 from pellucid.proofs.certificate import Certificate
 
 MOST_WORKED_ROWS = 20
 """More rows are not worked by hand on a page."""
-MOST_TRACE_ROWS = 2000
-"""A longer trace is told at the rows of the frames."""
 ROOM = 0.8 * LARGEST
 """Bytes for what moves; the rest is for trace, certificate and workings."""
-WIDE = 100.0
-"""A column of the trace that falls by more than this factor is drawn on a log scale."""
-CONTOUR_CELLS = 96
-NUMBERED = re.compile(r"\b(?:round|epoch|iteration|pair|segment|newton's step) (\d+)", re.IGNORECASE)
-"""Headings of the steps of workings that belong to an iteration."""
 
 
 def record_play(
@@ -64,105 +69,113 @@ def record_play(
     >>> recording.frames[-1].label, recording.certificate["holds"]
     ('the answer', True)
     """
-    check_whole(2, most_frames=most_frames)
+    return perform_fit(estimator, X, y, name=name, names=names, most_frames=most_frames).recording
+
+
+def perform_fit(
+    estimator: Any,
+    X: Data,
+    y: Data = None,
+    *,
+    name: str = "",
+    names: Sequence[str] | None = None,
+    most_frames: int = 200,
+    report: Report | None = None,
+) -> Performance:
+    """Return the recording of :func:`record_play`, and the fitted model, which can be changed, proved and drawn."""
     takes_target = is_classifier(estimator) or is_regressor(estimator)
-    model, stages = fit_in_stages(estimator, X, y if takes_target else None)
-    shown = _names_of(X, names)
+    _, stages = fit_in_stages(estimator, X, y if takes_target else None, report)
+    return perform_stages(stages, X, y, name=name, names=names, most_frames=most_frames, report=report)
+
+
+def perform_stages(
+    stages: Sequence[Stage],
+    X: Data,
+    y: Data = None,
+    *,
+    name: str = "",
+    names: Sequence[str] | None = None,
+    most_frames: int = 200,
+    title: str = "",
+    python: str = "",
+    extra: Callable[[Stage], Sequence[Layer]] | None = None,
+    report: Report | None = None,
+) -> Performance:
+    """Return stages of a model on its rows as a recording, and the last model, which is the fitted one.
+
+    An idea has a title and code of its own, and may draw ``extra`` layers at each stage.
+    """
+    check_whole(2, most_frames=most_frames)
+    more = extra or (lambda _stage: ())
+    model, shown = stages[-1].model, _names_of(X, names)
     target = None if y is None else np.asarray(y)
-    workings = _workings(model, X, y if takes_target else None) if len(X) <= MOST_WORKED_ROWS else None
+    told = y if is_classifier(model) or is_regressor(model) else None
+    workings = told_workings(model, X, told) if len(X) <= MOST_WORKED_ROWS else None
     while True:
-        stages = _thinned(stages, most_frames)
-        scene = Scene(X, target, shown, stages, ROOM / len(stages))
-        found = _recorded(scene, name, workings)
+        kept = thinned(list(stages), most_frames)
+        view = view_of(Scene(X, target, shown, kept, ROOM / len(kept)))
+        found = _recorded(view, name, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
-            return found
-        most_frames = max(2, len(stages) // 2)
-
-
-def _recorded(scene: Scene, name: str, workings: Mapping[str, Any] | None) -> Recording:
-    view, model = view_of(scene), scene.model
-    steps = _numbered_steps(workings)
-    trace, rows = _told_trace(model.trace_, [stage.row for stage in scene.stages])
-    frames = tuple(
-        Frame(stage.label, tuple(view.layers(stage)), rows.get(stage.row), steps.get(stage.number))
-        for stage in scene.stages
+            break
+        most_frames = max(2, len(kept) // 2)
+    if title:
+        found = replace(found, title=f"{title} on {name}" if name else title, python=python)
+    return Performance(
+        found,
+        model,
+        X,
+        told,
+        prove=lambda changed: _proved(changed, X, told),
+        redraw=lambda changed: [*view.layers(replace(kept[-1], model=changed)), *more(kept[-1])],
     )
+
+
+def _proved(model: Any, X: Data, y: Data) -> Certificate:
+    with shown_not_warned():
+        return verify(model, X, y, random_state=0)
+
+
+def _recorded(
+    view: View,
+    name: str,
+    workings: Mapping[str, Any] | None,
+    extra: Callable[[Stage], Sequence[Layer]],
+    report: Report | None = None,
+) -> Recording:
+    scene, model = view.scene, view.scene.model
+    steps = numbered_steps(workings)
+    trace, rows = _trace_of(scene.stages)
+    frames: list[Frame] = []
+    for stage, row in zip(scene.stages, rows, strict=True):
+        layers = (*view.layers(stage), *extra(stage))
+        frames.append(Frame(stage.label, layers, row, steps.get(stage.number), stage.seconds))
+        if report is not None:
+            report(len(frames), f"drawing frame {len(frames)} of {len(scene.stages)}", stage.seconds or 0.0)
     data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
     return Recording(
         title=f"{type(model).__name__} on {name}" if name else type(model).__name__,
         method=type(model).__name__,
-        parameters={key: _written(value) for key, value in model.get_params(deep=False).items()},
+        parameters={key: written(value) for key, value in model.get_params(deep=False).items()},
         python=_python(model, scene.numbers, name),
         data=data,
         axes=view.axes,
         layers=tuple(view.base()),
-        frames=frames,
+        frames=tuple(frames),
         trace=trace,
         certificate=told_certificate(model.certificate_),
         workings=workings,
+        fitted=fitted_numbers(model, card_of(type(model)), scene.names),
     )
 
 
-def told_certificate(certificate: Certificate) -> dict[str, Any]:
-    """Return a certificate as the page shows it."""
-    claims = [
-        {
-            "name": claim.name,
-            "about": claim.statement,
-            "value": float(claim.value),
-            "bound": float(claim.bound),
-            "holds": claim.holds,
-        }
-        for claim in certificate.claims
-    ]
-    return {"grade": certificate.grade, "holds": certificate.holds, "claims": claims}
-
-
-def _thinned(stages: list[Stage], most: int) -> list[Stage]:
-    """Return at most so many stages, the first and the last among them."""
-    if len(stages) <= most:
-        return stages
-    return [stages[i] for i in np.unique(np.linspace(0, len(stages) - 1, most).round().astype(int))]
-
-
-def _told_trace(trace: Trace, rows: Sequence[int | None]) -> tuple[dict[str, Any], dict[int | None, int]]:
-    """Return the columns of a trace, and where its rows stand in them."""
-    kept = range(len(trace))
-    if len(trace) > MOST_TRACE_ROWS:
-        kept = sorted({row for row in rows if row is not None})  # type: ignore[assignment]
-    columns = {name: trace[name][list(kept)] for name in trace.columns} if len(trace) else {}
-    return {"columns": columns, "log": [name for name in columns if _is_wide(columns[name])]}, {
-        row: place for place, row in enumerate(kept)
-    }
-
-
-def _is_wide(values: Array) -> bool:
-    known = values[np.isfinite(values)]
-    positive = known[known > 0]
-    return bool((known >= 0).all()) and positive.size > 1 and bool(positive.max() > WIDE * positive.min())
-
-
-def _workings(work: Any, *given: Any) -> dict[str, Any] | None:
-    """Return the workings in pieces of HTML; None where there are none, or too much data for them."""
-    from pellucid.show import show_work
-    from pellucid.show.html_printer import print_blocks
-
-    try:
-        document = show_work(work, *given)
-    except (TypeError, ValueError):  # a method without workings, or more than a person would do by hand
-        return None
-    steps = [{"heading": step.heading, "html": print_blocks(step.blocks)} for step in document.steps]
-    return {"title": document.title, "opening": print_blocks(document.introduction), "steps": steps}
-
-
-def _numbered_steps(workings: Mapping[str, Any] | None) -> dict[int | None, int]:
-    """Return the place of the step that shows each iteration, by the number in its heading."""
-    found: dict[int | None, int] = {}
-    for place, step in enumerate(workings["steps"] if workings else ()):
-        number = NUMBERED.search(step["heading"])
-        if number:
-            found.setdefault(int(number[1]), place)
-    return found
+def _trace_of(stages: Sequence[Stage]) -> tuple[dict[str, Any], list[int | None]]:
+    """Return the trace, and the row of each stage in it: the fit's own, or what was measured at the stages."""
+    if all("measured" in stage.known for stage in stages):
+        columns = stages[-1].known["measured"]
+        measured = {name: [stage.known["measured"][name] for stage in stages] for name in columns}
+        return told_columns({"iteration": np.arange(1, len(stages) + 1), **measured}), list(range(len(stages)))
+    trace, places = told_trace(stages[-1].model.trace_, [stage.row for stage in stages])
+    return trace, [places.get(stage.row) for stage in stages]
 
 
 def _names_of(X: Data, names: Sequence[str] | None) -> list[str]:
@@ -189,10 +202,6 @@ def _python(model: Any, X: Array, name: str) -> str:
     return "\n".join([*lines, f"model = {model!r}", f"model.fit(X{target})", "print(model.certificate_)", ""])
 
 
-def _written(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
-
-
 def _loading_call(name: str, X: Array) -> str:
     """Return the call that loads these very rows; nothing if the name does not stand for them."""
     if name not in set_names() or not FEWEST_ROWS <= len(X) <= MOST_ROWS:
@@ -201,110 +210,3 @@ def _loading_call(name: str, X: Array) -> str:
     if not np.array_equal(np.asarray(found), X):
         return ""
     return f"load_set({name!r}, rows={len(X)})" if name in MADE else f"load_set({name!r})"
-
-
-def record_descent(
-    formula: str,
-    start: Sequence[float],
-    method: Any = "gradient descent",
-    *,
-    stopping: Any = None,
-    most_frames: int = 200,
-) -> Recording:
-    """Return the way of a method that minimizes a formula of two variables, over its contours.
-
-    Parameters
-    ----------
-    formula : str
-        For example ``"x**2 + 10*y**2"``. SymPy evaluates it: it must be yours.
-    start : two numbers
-        Where the way begins.
-    method : str or Method, default="gradient descent"
-        A method of :mod:`pellucid.optimize`, or the name of one.
-    stopping : Stopping, default=None
-        When to stop.
-    most_frames : int, default=200
-        Most frames, at least 2.
-
-    Examples
-    --------
-    >>> recording = record_descent("x**2 + 3*y**2", [2.0, 1.0], "newton")
-    >>> [frame.label for frame in recording.frames]
-    ['start', 'the answer']
-    """
-    from pellucid.optimize.formula import Formula
-    from pellucid.optimize.methods import find_method
-    from pellucid.optimize.minimize import descend
-
-    check_whole(2, most_frames=most_frames)
-    read, rule = Formula(formula), find_method(method)
-    if len(read.variables) != 2 or len(start) != 2:
-        raise ValueError(f"formula must have two variables and start two numbers, got {formula!r} and {list(start)}.")
-    problem = read.problem()
-    with record():
-        found = descend(problem, np.asarray(start, dtype=float), rule, stopping=stopping, random_state=0)
-    path = np.array([state["x"] for state in found.trace.states])
-    path[-1] = found.x
-    labels = ["start", *(f"iteration {i}" for i in range(1, len(path) - 1)), ANSWER]
-    stages = _thinned([Stage(labels[i], None, i, number=i) for i in range(len(path))], most_frames)
-    workings = _workings(rule, formula, list(start))
-    steps = _numbered_steps(workings)
-    trace, rows = _told_trace(found.trace, [stage.row for stage in stages])
-    axes = _descent_axes([str(variable) for variable in read.variables], path)
-    kind = type(rule).__name__
-    return Recording(
-        title=f"{kind} on {formula}",
-        method=kind,
-        parameters=_settings(rule),
-        python=_descent_python(formula, start, rule, stopping),
-        data={"name": formula, "columns": [str(v) for v in read.variables], "rows": 0, "classes": None},
-        axes=axes,
-        layers=(_contours(problem, axes), PolylineLayer(path[:, 0], path[:, 1], width=1)),
-        frames=tuple(
-            Frame(s.label, _descent_layers(path, int(s.row or 0)), rows.get(s.row), steps.get(s.number)) for s in stages
-        ),
-        trace=trace,
-        certificate=told_certificate(found.certificate),
-        workings=workings,
-    )
-
-
-def _settings(rule: Any) -> dict[str, str]:
-    return {field.name: repr(getattr(rule, field.name)) for field in fields(rule)} if is_dataclass(rule) else {}
-
-
-def _descent_layers(path: Array, i: int) -> tuple[Layer, ...]:
-    (x, y), step = path[i], path[max(i - 1, 0) : i + 1]
-    last = PolylineLayer(step[:, 0], step[:, 1], 0, width=3)
-    return (last, PointsLayer([x], [y], [0], marker="star", movable="x"))
-
-
-def _descent_axes(names: Sequence[str], path: Array) -> dict[str, Any]:
-    from pellucid.plots.drawing.race_plot import view_of as view_of_paths
-
-    view = view_of_paths(path[0], path[-1:], [path])
-    return {
-        "x": {"label": names[0], "range": list(view.x)},
-        "y": {"label": names[1], "range": list(view.y)},
-        "equal": view.is_equal,
-    }
-
-
-def _contours(problem: Any, axes: Mapping[str, Any]) -> Layer:
-    (x0, x1), (y0, y1) = axes["x"]["range"], axes["y"]["range"]
-    middle = (np.arange(CONTOUR_CELLS) + 0.5) / CONTOUR_CELLS
-    with np.errstate(all="ignore"):
-        values = np.array(
-            [[problem.value(np.array([x0 + (x1 - x0) * s, y0 + (y1 - y0) * t])) for s in middle] for t in middle]
-        )
-    return heat(values, (x0, x1, y0, y1), log=_is_wide((values - np.nanmin(values)).ravel()))
-
-
-def _descent_python(formula: str, start: Sequence[float], rule: Any, stopping: Any) -> str:
-    call = f"Formula({formula!r}), np.array({list(map(float, start))}), {rule!r}"
-    call += "" if stopping is None else f", stopping={stopping!r}"
-    used = sorted({"minimize", *re.findall(r"\b([A-Z]\w+)\(", call)})
-    return (
-        f"import numpy as np\n\nfrom pellucid.optimize import {', '.join(used)}\n\n"
-        f"solution = minimize({call}, random_state=0)\nprint(solution.certificate)\n"
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pellucid.app.playing.layers import Layer, plain, read_layer
@@ -16,12 +16,17 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture: its layers, and where it stands in the trace and in the workings."""
+    """One picture: its layers, where it stands in the trace and in the workings, and when the fit was there."""
 
     label: str
     layers: tuple[Layer, ...]
     row: int | None = None
     step: int | None = None
+    seconds: float | None = field(default=None, compare=False)
+    """Of the fit until this stage, for races on one clock; no two fits take the same."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seconds", plain(self.seconds))
 
 
 @dataclass(frozen=True)
@@ -39,15 +44,18 @@ class Recording:
     trace: Mapping[str, Any]
     certificate: Mapping[str, Any]
     workings: Mapping[str, Any] | None = None
+    fitted: tuple[Mapping[str, Any], ...] = ()
+    """Fitted numbers that may be moved by hand: name, shape, flat values, and labels or None."""
 
     def __post_init__(self) -> None:
-        for name in ("parameters", "data", "axes", "trace", "certificate", "workings"):
+        for name in ("parameters", "data", "axes", "trace", "certificate", "workings", "fitted"):
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the document; a layer that an earlier frame has is told by its place there."""
         told = {name: getattr(self, name) for name in ("title", "method", "parameters", "python", "data", "axes")}
-        rest = {"trace": self.trace, "certificate": self.certificate, "workings": self.workings}
+        rest: dict[str, Any] = {"trace": self.trace, "certificate": self.certificate, "workings": self.workings}
+        rest["fitted"] = self.fitted
         layers = [layer.to_json() for layer in self.layers]
         return {"version": VERSION, **told, "layers": layers, "frames": list(self._told_frames()), **rest}
 
@@ -60,7 +68,8 @@ class Recording:
                 key = json.dumps(content)
                 layers.append(first.get(key, content))
                 first.setdefault(key, {"same_as": number, "layer": k})
-            yield {"label": frame.label, "layers": layers, "row": frame.row, "step": frame.step}
+            told = {name: getattr(frame, name) for name in ("row", "step", "seconds")}
+            yield {"label": frame.label, "layers": layers, **told}
 
     def text(self) -> str:
         """Return the document as text, without spaces."""
@@ -106,7 +115,7 @@ def _read_frames(nodes: list[Any]) -> tuple[Frame, ...]:
         layers: list[Layer] = []
         for told in node["layers"]:
             layers.append(_earlier(frames, layers, told) if "same_as" in told else read_layer(told))
-        frames.append(Frame(node["label"], tuple(layers), node["row"], node["step"]))
+        frames.append(Frame(node["label"], tuple(layers), node["row"], node["step"], node["seconds"]))
     return tuple(frames)
 
 

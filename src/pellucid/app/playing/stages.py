@@ -8,8 +8,10 @@ A method without iterations is built up from what it has: splits, trees, merges.
 from __future__ import annotations
 
 import copy
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +24,9 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import UncertifiedWarning
 
 ANSWER = "the answer"
+MOST_PAIRS = 80
+"""Pairs of multipliers that are shown; of more some are left out."""
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,13 +39,27 @@ class Stage:
     known: Mapping[str, Any] = field(default_factory=dict)
     number: int | None = None
     """Which iteration it is, counted from 1 as workings do."""
+    seconds: float | None = None
+    """Of the fit until here, without what watching it took."""
+
+
+Report = Callable[[int, str, float], None]
+"""Told after each iteration: how many are done, what the last is called, seconds of the fit."""
 
 
 class IterationKeeper:
-    """A callback of scikit-learn that keeps the model of every iteration."""
+    """A callback of scikit-learn that keeps the model of every iteration, and when it was there."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report | None = None) -> None:
         self.models: list[Any] = []
+        self.times: list[float] = []
+        self.report = report
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning, without those spent here."""
+        return time.perf_counter() - self._start
 
     def setup(self, estimator: Any, context: Any) -> None:
         """Begin: nothing to do."""
@@ -53,8 +72,14 @@ class IterationKeeper:
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None, **_data: Any) -> None:
         """Keep the model as it is now; the whole fit is no iteration."""
-        if fitted_estimator is not None and context.task_name != "fit":
-            self.models.append(_with_own_arrays(fitted_estimator))
+        if fitted_estimator is None or context.task_name == "fit":
+            return
+        now = self.seconds
+        self.models.append(_with_own_arrays(fitted_estimator))
+        self.times.append(now)
+        if self.report is not None:
+            self.report(len(self.models), f"iteration {len(self.models)}", now)
+        self._start += self.seconds - now
 
 
 def _with_own_arrays(model: Any) -> Any:
@@ -66,45 +91,60 @@ def _with_own_arrays(model: Any) -> Any:
     return found
 
 
-def fit_in_stages(estimator: Any, X: Data, y: Data = None) -> tuple[Any, list[Stage]]:
+@contextmanager
+def shown_not_warned() -> Iterator[None]:
+    """Leave out warnings that a certificate does not hold or iterations were too few: a page shows it."""
+    with warnings.catch_warnings():
+        for kind in (UncertifiedWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", kind)
+        yield
+
+
+def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None = None) -> tuple[Any, list[Stage]]:
     """Return a clone of the estimator, fitted, and its stages, of which the last is the fitted model itself.
 
     A clone whose random state is None gets 0: a recording made twice is one recording. A certificate that does not hold
     and iterations that were too few are shown, not warned of.
     """
-    model, keeper = clone(estimator), IterationKeeper()
+    model = clone(estimator)
     if model.get_params(deep=False).get("random_state", 0) is None:
         model.set_params(random_state=0)
-    with record(), warnings.catch_warnings():
-        for kind in (UncertifiedWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", kind)
+    with record(), shown_not_warned():
+        keeper = IterationKeeper(report)
         watched = clone(model).set_callbacks(keeper)
         watched.fit(X, y)
+        seconds = keeper.seconds
         watched.set_callbacks()
-    built = next((find(watched) for has, find in BUILT_UP if has(watched)), [])
-    before = built or _iterations(keeper.models, watched.trace_)
+        built = next((find(watched, X, y) for has, find in BUILT_UP if has(watched)), [])
+    before = built or _iterations(keeper, watched.trace_)
     last = len(watched.trace_) - 1
+    if before and before[-1].model is watched:
+        return watched, [*before[:-1], replace(before[-1], seconds=seconds)]
     if before and before[-1].row == last:  # the fit ends where the last iteration did
-        end = replace(before.pop(), model=watched, label=ANSWER)
+        end = replace(before.pop(), model=watched, label=ANSWER, seconds=seconds)
     else:
-        end = Stage(ANSWER, watched, last if last >= 0 else None)
+        end = Stage(ANSWER, watched, last if last >= 0 else None, seconds=seconds)
     return watched, [*before, end]
 
 
-def _iterations(models: list[Any], trace: Trace) -> list[Stage]:
+def _iterations(keeper: IterationKeeper, trace: Trace) -> list[Stage]:
     """Return a stage for each iteration that the trace knows, or for all where it cannot be told."""
-    names = _recorded_attributes(models, trace)
+    models = keeper.models
+    names, rows = _recorded_attributes(models, trace), _rows_of(models, trace)
+    times = dict(zip(rows, keeper.times, strict=True))
     if names:
         found = [_as_recorded(models[0], names, state) for state in trace.states]
-        return [Stage(f"iteration {r + 1}", model, r, trace.states[r], r + 1) for r, model in enumerate(found)]
-    rows = _rows_of(models, trace)
+        return [
+            Stage(f"iteration {r + 1}", model, r, trace.states[r], r + 1, times.get(r)) for r, model in enumerate(found)
+        ]
     stages = []
     for i, (model, row) in enumerate(zip(models, rows, strict=True)):
         if row is None and len(models) > len(trace) and any(r is not None for r in rows):
             continue  # of a start that did not win
         number = i + 1 if row is None else row + 1
         known = trace.states[row] if row is not None and row < len(trace.states) else {}
-        stages.append(Stage(f"iteration {_shown_number(trace, row, i)}", model, row, known, number))
+        label = f"iteration {_shown_number(trace, row, i)}"
+        stages.append(Stage(label, model, row, known, number, keeper.times[i]))
     return stages
 
 
@@ -175,7 +215,7 @@ def _is_single_tree(model: Any) -> bool:
     return getattr(getattr(model, "trees_", None), "n_trees", 0) == 1
 
 
-def _splits(model: Any) -> list[Stage]:
+def _splits(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the tree with its first splits, level by level; ``is_split`` says which nodes of the tree have split."""
     from pellucid.tree.pruning.cost_complexity import without_branches
 
@@ -197,10 +237,11 @@ def _splits(model: Any) -> list[Stage]:
 def _is_ensemble(model: Any) -> bool:
     """Return whether a model is a list of members that vote, and no later one corrects what it said before."""
     n = len(getattr(model, "estimators_", ())) if hasattr(model, "estimators_") else 0
-    return n > 1 and "n_iter_" not in vars(model) and len(model.trace_) == n
+    votes = len(model.trace_) == n or hasattr(model, "estimators_features_") or hasattr(model, "trees_")
+    return n > 1 and "n_iter_" not in vars(model) and votes
 
 
-def _members(model: Any) -> list[Stage]:
+def _members(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the ensemble with its first members: what it has one of for each member is cut."""
     n, states = len(model.estimators_), model.trace_.states
     per_member = {
@@ -216,11 +257,12 @@ def _members(model: Any) -> list[Stage]:
         if getattr(model, "trees_", None) is not None:
             part.trees_ = model.trees_.part(0, k)
         known = states[k - 1] if len(states) == n else {}
-        stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, k - 1, known, k))
-    return stages
+        row = k - 1 if len(model.trace_) == n else None
+        stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, row, known, k))
+    return [*stages[:-1], replace(stages[-1], label=ANSWER, model=model, row=len(model.trace_) - 1)]
 
 
-def _merges(model: Any) -> list[Stage]:
+def _merges(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the clusters after each merge; ``labels_`` are those of all rows, ``merged`` the rows that just met."""
     n, stages = len(model.labels_), []
     groups: dict[int, Array] = {i: np.array([i]) for i in range(n)}
@@ -243,9 +285,42 @@ def _labels(groups: Mapping[int, Array], n: int) -> Array:
     return labels
 
 
-BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any], list[Stage]]], ...] = (
+def _is_pairwise_machine(model: Any) -> bool:
+    """Return whether a model found the multipliers of one machine of two classes, pair by pair."""
+    pairs = np.ravel(getattr(model, "n_iter_", ()))
+    return hasattr(model, "dual_coef_") and "pair_steps" in model.trace_.columns and pairs.size == 1 and pairs[0] > 1
+
+
+def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
+    """Return the machine after its first pairs: the same fit, stopped there; ``pair`` are the rows that moved last.
+
+    A fit is the same up to the pair it is stopped at, so this is the way that the machine went.
+    """
+    total = int(np.ravel(model.n_iter_)[0])
+    shown = np.unique(np.linspace(1, total - 1, min(total - 1, MOST_PAIRS)).round().astype(int)).tolist()
+    multipliers, stages, fits = {0: np.zeros(len(X))}, list[Stage](), dict[int, Any]()
+    for k in sorted({*shown, *(k - 1 for k in shown if k > 1), total - 1}):
+        fits[k] = clone(model).set_params(max_iter=k).fit(X, y)
+        multipliers[k] = _multipliers(fits[k], len(X))
+    fits[total], multipliers[total] = model, _multipliers(model, len(X))
+    for k in (*shown, total):
+        change = np.abs(multipliers[k] - multipliers[k - 1])
+        measured = {"pair": k, **{name: float(fits[k].trace_[name][-1]) for name in ("dual", "gap", "violation")}}
+        known = {"pair": np.flatnonzero(change > TINY * change.max()), "measured": measured}
+        stages.append(Stage(ANSWER if k == total else f"pair {k}", fits[k], None, known, k))
+    return stages
+
+
+def _multipliers(model: Any, n: int) -> Array:
+    found = np.zeros(n)
+    found[model.support_] = model.dual_coef_[0]
+    return found
+
+
+BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any, Data, Data], list[Stage]]], ...] = (
     (_is_single_tree, _splits),
     (_is_ensemble, _members),
     (lambda model: hasattr(model, "children_") and hasattr(model, "distances_"), _merges),
+    (_is_pairwise_machine, _pairs),
 )
 """What a method without iterations has -> the stages that build it up."""

@@ -1,5 +1,6 @@
 /** The certificate: every claim's value against its bound, as bars on one log scale. */
 
+import { make } from "./elements.js";
 import { writeNumber } from "./scales.js";
 
 /** @import { Certificate, Claim } from "./recording.js" */
@@ -9,24 +10,23 @@ const SMALLEST = -16; // decades below the bound that a bar still tells apart
 /**
  * @param {HTMLElement} room
  * @param {Certificate} certificate
+ * @param {Certificate | null} before the certificate as it was before a number was changed by hand
+ * @param {string} name of the side in a race, else nothing
  */
-export function buildCertificate(room, certificate) {
-  const verdict = document.createElement("p");
-  verdict.className = certificate.holds ? "verdict holds" : "verdict fails";
+export function buildCertificate(room, certificate, before, name) {
   const failure = certificate.grade === "none" ? "nothing is proved" : "does not hold";
-  verdict.textContent = `${certificate.grade}: ${certificate.holds ? "holds" : failure}`;
-  room.append(verdict);
+  const verdict = `${certificate.grade}: ${certificate.holds ? "holds" : failure}`;
+  if (name) room.append(make("h3", {}, name));
+  room.append(make("p", { class: `verdict ${certificate.holds ? "holds" : "fails"}`, role: "status" }, verdict));
   if (certificate.claims.length === 0) return;
-  const place = barScale(certificate.claims);
-  const list = document.createElement("ul");
-  list.className = "claims";
+  const earlier = new Map((before?.claims ?? []).map((claim) => [claim.name, claim]));
+  const place = barScale([...certificate.claims, ...earlier.values()]);
   const failingFirst = [...certificate.claims].sort((a, b) => Number(a.holds) - Number(b.holds));
-  list.append(...failingFirst.map((claim) => claimItem(claim, place)));
-  const note = document.createElement("p");
-  note.className = "note";
-  note.textContent =
-    "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line.";
-  room.append(list, note);
+  const items = failingFirst.map((claim) => claimItem(claim, earlier.get(claim.name) ?? null, place));
+  const note =
+    "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line." +
+    (before ? " The thin bar is the value before the change." : "");
+  room.append(make("ul", { class: "claims" }, ...items), make("p", { class: "note" }, note));
 }
 
 /**
@@ -52,28 +52,41 @@ function barScale(claims) {
 
 /**
  * @param {Claim} claim
+ * @param {Claim | null} before
  * @param {(decade: number) => number} place
  */
-function claimItem(claim, place) {
-  const item = document.createElement("li");
-  item.className = claim.holds ? "holds" : "fails";
-  const head = document.createElement("div");
-  const name = document.createElement("b");
-  const numbers = document.createElement("span");
-  name.textContent = claim.name;
+function claimItem(claim, before, place) {
   const sign = claim.holds ? "≤" : claim.value === null ? "is not ≤" : ">";
-  numbers.textContent = `${writeNumber(claim.value)} ${sign} ${claim.bound === null ? "∞" : writeNumber(claim.bound)}`;
-  head.append(name, numbers);
-  const bar = document.createElement("div");
-  bar.className = "bar";
-  bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", claim.holds ? "the claim holds" : "the claim does not hold");
-  const [filled, bound] = [document.createElement("i"), document.createElement("s")];
-  filled.style.width = `${(100 * place(decadesAbove(claim))).toFixed(2)}%`;
-  bound.style.left = `${(100 * place(0)).toFixed(2)}%`;
+  const numbers = `${writeNumber(claim.value)} ${sign} ${claim.bound === null ? "∞" : writeNumber(claim.bound)}`;
+  const said = `${claim.name}: the claim ${claim.holds ? "holds" : "does not hold"}`;
+  const bar = make("div", { class: "bar", role: "img", "aria-label": said });
+  const [filled, bound] = [make("i"), make("s")];
+  filled.style.width = percent(place(decadesAbove(claim)));
+  bound.style.left = percent(place(0));
   bar.append(filled, bound);
-  const about = document.createElement("p");
-  about.textContent = claim.about;
-  item.append(head, bar, about);
-  return item;
+  const about = make("p", {}, claim.about);
+  if (before && before.value !== claim.value) {
+    const was = make("u");
+    was.style.width = percent(place(decadesAbove(before)));
+    bar.append(was);
+    about.textContent += ` It was ${writeNumber(before.value)}${howMuch(claim, before)}.`;
+  }
+  const head = make("div", {}, make("b", {}, claim.name), make("span", {}, numbers));
+  return make("li", { class: claim.holds ? "holds" : "fails" }, head, bar, about);
+}
+
+/**
+ * Say how far a claim that fails is above its bound.
+ * @param {Claim} claim
+ * @param {Claim} before
+ */
+function howMuch(claim, before) {
+  if (claim.holds || claim.value === null || !claim.bound) return "";
+  const times = writeNumber(claim.value / claim.bound, 2);
+  return before.holds ? `; now it is ${times} times its bound` : "";
+}
+
+/** @param {number} share */
+function percent(share) {
+  return `${(100 * share).toFixed(2)}%`;
 }

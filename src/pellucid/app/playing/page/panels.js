@@ -1,16 +1,19 @@
-/** The picture: data space with its axes, and a panel of its own for every tree, matrix, image or set of bars. */
+/** The picture: data space with its axes, and a panel of its own for every tree, graph, matrix, image or set of bars. */
 
 import { fontOf } from "./canvas.js";
 import { blend, classColor } from "./colors.js";
+import { drawGraph } from "./graph.js";
 import { drawLayers, isInDataSpace } from "./layers.js";
 import { bytesOf, itemOf } from "./recording.js";
 import { linearScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 
 /** @import { BarsLayer, ImageLayer, Layer, MatrixLayer, PanelLayer, Recording, TreeLayer, TreeNode } from "./recording.js" */
 /** @import { Look } from "./colors.js" */
+/** @import { Scale } from "./scales.js" */
 
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{kind: string, order: number, range: [number, number]}} Panel */
+/** @typedef {{x: Scale, y: Scale, box: Box}} DrawnAxes where the data stand on the canvas */
 
 /**
  * Return the panels of a recording: as many of each kind as any frame needs, so that none moves while scrubbing. The
@@ -29,6 +32,7 @@ export function panelsOf(recording) {
       if (layer.kind === "bars" || layer.kind === "matrix") {
         panel.range = rangeOf([...panel.range, ...layer.values.flat()]);
       }
+      if (layer.kind === "graph") panel.range = rangeOf([...panel.range, ...layer.links.map((link) => link[2])]);
       panels.set(key, panel);
     }
   }
@@ -50,23 +54,72 @@ function ordered(layers) {
 }
 
 /**
- * Draw one frame of a recording on the whole of a canvas.
+ * Draw one frame of a recording on the whole of a canvas; return its axes, if it has some.
  * @param {CanvasRenderingContext2D} context in pixels of the page
  * @param {{width: number, height: number}} size
  * @param {Look} look
  * @param {Recording} recording
  * @param {Panel[]} panels
  * @param {number} frame
+ * @returns {DrawnAxes | null}
  */
 export function drawPicture(context, size, look, recording, panels, frame) {
   context.clearRect(0, 0, size.width, size.height);
   const layers = [...recording.layers, ...recording.frames[frame].layers];
-  const boxes = panelBoxes(panels.length, size, look);
+  const boxes = panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look) : panelBoxes(panels.length, size, look);
+  /** @type {DrawnAxes | null} */
+  let axes = null;
   panels.forEach((panel, i) => {
-    if (panel.kind === "axes") return drawAxes(context, boxes[i], look, recording, layers);
+    if (panel.kind === "axes") {
+      axes = drawAxes(context, boxes[i], look, recording, layers);
+      return;
+    }
     const found = ordered(layers).find(([layer, order]) => layer.kind === panel.kind && order === panel.order);
-    if (found) DRAW_PANEL[panel.kind](context, boxes[i], look, /** @type {any} */ (found[0]), panel.range);
+    if (!found) return;
+    const layer = /** @type {any} */ (found[0]);
+    const room = layer.title ? belowTitle(context, boxes[i], look, layer.title) : boxes[i];
+    DRAW_PANEL[panel.kind](context, room, look, layer, panel.range);
   });
+  return axes;
+}
+
+/**
+ * Write the title of a panel; return the room that is left.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Box} box
+ * @param {Look} look
+ * @param {string} title
+ * @returns {Box}
+ */
+function belowTitle(context, box, look, title) {
+  context.font = fontOf(look, 0.85);
+  context.fillStyle = look.soft;
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.fillText(fitted(context, title, box.width), box.left + box.width / 2, box.top + 0.1 * look.rem);
+  const height = 1.6 * look.rem;
+  return { ...box, top: box.top + height, height: box.height - height };
+}
+
+/**
+ * Return a box for the axes, half of the room where there are three panels or more, and one for each other panel.
+ * @param {number} count
+ * @param {{width: number, height: number}} size
+ * @param {Look} look
+ * @returns {Box[]}
+ */
+function boxesBesideAxes(count, size, look) {
+  if (count < 3) return panelBoxes(count, size, look);
+  const gap = look.rem;
+  const isWide = size.width > size.height;
+  const main = isWide ? { ...size, width: 0.55 * size.width } : { ...size, height: 0.5 * size.height };
+  const [left, top] = isWide ? [main.width + gap, 0] : [0, main.height + gap];
+  const rest = { width: size.width - left, height: size.height - top };
+  const others = panelBoxes(count - 1, rest, look);
+  return [
+    { left: 0, top: 0, ...main },
+    ...others.map((box) => ({ ...box, left: box.left + left, top: box.top + top })),
+  ];
 }
 
 /**
@@ -94,7 +147,7 @@ function panelBoxes(count, size, look) {
 }
 
 /** @type {{[kind: string]: (context: CanvasRenderingContext2D, box: Box, look: Look, layer: any, range: [number, number]) => void}} */
-const DRAW_PANEL = { tree: drawTree, bars: drawBars, matrix: drawMatrix, image: drawImage };
+const DRAW_PANEL = { tree: drawTree, bars: drawBars, matrix: drawMatrix, image: drawImage, graph: drawGraph };
 
 /**
  * @param {CanvasRenderingContext2D} context
@@ -156,6 +209,7 @@ function drawAxes(context, room, look, recording, layers) {
   context.rotate(-Math.PI / 2);
   context.fillText(fitted(context, axes.y.label, box.height), 0, 0);
   context.restore();
+  return { x, y, box };
 }
 
 /**
@@ -361,6 +415,12 @@ function drawMatrix(context, room, look, layer, range) {
       context.fillText(value === null ? "" : writeNumber(value, 3), x0 + (j + 0.5) * side, y0 + (i + 0.5) * side);
     }),
   );
+  if (layer.marked) {
+    const [row, column, high, wide] = layer.marked;
+    context.strokeStyle = look.ink;
+    context.lineWidth = 0.2 * look.rem;
+    context.strokeRect(x0 + column * side, y0 + row * side, wide * side, high * side);
+  }
   context.fillStyle = look.ink;
   context.textBaseline = "middle";
   context.textAlign = "right";

@@ -1,114 +1,146 @@
 /** The trace: a small chart for every column, with a mark where the player stands. */
 
 import { fitCanvas, fontOf } from "./canvas.js";
+import { make } from "./elements.js";
 import { linearScale, logScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 
 /** @import { Look } from "./colors.js" */
 /** @import { Numbers, Recording } from "./recording.js" */
 /** @import { Scale } from "./scales.js" */
+/** @import { Clock, Timeline } from "./timeline.js" */
 
-/** @typedef {{name: string, values: Numbers, isLog: boolean, canvas: HTMLCanvasElement, reading: HTMLElement}} Chart */
+/** @typedef {{values: Numbers, steps: (number | null)[], rows: (number | null)[]}} Curve One column of one recording: where its rows stand on the clock, and the row of each frame. */
+/** @typedef {{curves: (Curve | null)[], isLog: boolean, canvas: HTMLCanvasElement, reading: HTMLElement}} Chart A curve for each side of a race; null if that side has no such column. */
 
 const COUNTER = "iteration";
+const DASH = [0.5, 0.35]; // of the second curve: colors alone do not tell curves apart for everyone
 
 /**
- * Build the charts; return the function that draws them for a frame.
+ * Build the charts; return the function that draws them for a place of the timeline.
  * @param {HTMLElement} room
- * @param {Recording} recording
- * @param {(frame: number) => void} go
- * @returns {(frame: number, look: Look) => void}
+ * @param {Recording[]} recordings
+ * @param {Timeline} timeline
+ * @param {(place: number) => void} go
+ * @returns {(place: number, look: Look) => void}
  */
-export function buildTrace(room, recording, go) {
-  const { columns, log } = recording.trace;
-  const names = Object.keys(columns).filter((name) => name !== COUNTER);
-  room.hidden = names.length === 0;
-  const length = names.length ? columns[names[0]].length : 0;
-  const steps = columns[COUNTER]?.map(Number) ?? Array.from({ length }, (_, i) => i);
-  const charts = names.map((name) => buildChart(room, name, columns[name], log.includes(name)));
-  const rows = recording.frames.map((frame) => frame.row);
+export function buildTrace(room, recordings, timeline, go) {
+  const names = new Set(recordings.flatMap(({ trace }) => Object.keys(trace.columns)));
+  names.delete(COUNTER);
+  room.replaceChildren();
+  room.hidden = names.size === 0;
+  const charts = [...names].map((name) => buildChart(room, name, recordings, timeline.clock));
 
   /** @type {Scale | null} */
   let across = null;
   for (const { canvas } of charts) {
     canvas.addEventListener("click", (event) => {
-      if (across) go(nearestFrame(rows, steps, across.value(event.offsetX)));
+      if (across) go(nearest(timeline.times, across.value(event.offsetX)));
     });
   }
-  return (frame, look) => {
-    for (const chart of charts) across = drawChart(chart, steps, rows[frame], look);
+  return (place, look) => {
+    for (const chart of charts) across = drawChart(chart, timeline, place, look);
   };
 }
 
 /**
  * @param {HTMLElement} room
  * @param {string} name
- * @param {Numbers} values
- * @param {boolean} wantsLog
+ * @param {Recording[]} recordings
+ * @param {Clock} clock
  * @returns {Chart}
  */
-function buildChart(room, name, values, wantsLog) {
-  const figure = document.createElement("figure");
-  const caption = document.createElement("figcaption");
-  const title = document.createElement("b");
-  const reading = document.createElement("span");
-  const canvas = document.createElement("canvas");
-  const isLog = wantsLog && values.some((value) => value !== null && value > 0);
-  title.textContent = name.replaceAll("_", " ");
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", `${title.textContent} along the fit${isLog ? ", log scale" : ""}`);
-  caption.append(title, reading);
-  figure.append(caption, canvas);
-  room.append(figure);
-  return { name, values, isLog, canvas, reading };
+function buildChart(room, name, recordings, clock) {
+  const curves = recordings.map((recording) => curveOf(recording, name, clock));
+  const isLog = recordings.every(({ trace }) => !(name in trace.columns) || trace.log.includes(name));
+  const title = name.replaceAll("_", " ");
+  const canvas = make("canvas", {
+    role: "img",
+    "aria-label": `${title} along the fit${isLog ? ", log scale" : ""}`,
+  });
+  const reading = make("span");
+  room.append(make("figure", {}, make("figcaption", {}, make("b", {}, title), reading), canvas));
+  return { curves, isLog, canvas, reading };
 }
 
 /**
- * Return the frame whose row of the trace is nearest to a place on its axis.
- * @param {(number | null)[]} rows
- * @param {number[]} steps
- * @param {number} place
+ * @param {Recording} recording
+ * @param {string} name
+ * @param {Clock} clock
+ * @returns {Curve | null}
  */
-function nearestFrame(rows, steps, place) {
+function curveOf({ trace, frames }, name, clock) {
+  const values = trace.columns[name];
+  if (!values) return null;
+  const rows = frames.map((frame) => frame.row);
+  if (clock === "iteration") return { values, rows, steps: trace.columns[COUNTER] ?? values.map((_, i) => i) };
+  /** @type {(number | null)[]} */
+  const steps = values.map(() => null);
+  for (const { row, seconds } of frames) if (row !== null) steps[row] = seconds ?? null;
+  return { values, rows, steps };
+}
+
+/**
+ * Return the place whose time is nearest to a value on the clock.
+ * @param {(number | null)[]} times
+ * @param {number} value
+ */
+function nearest(times, value) {
   let [best, distance] = [0, Infinity];
-  rows.forEach((row, frame) => {
-    const away = row === null ? Infinity : Math.abs(steps[row] - place);
-    if (away < distance) [best, distance] = [frame, away];
+  times.forEach((time, place) => {
+    const away = time === null ? Infinity : Math.abs(time - value);
+    if (away < distance) [best, distance] = [place, away];
   });
   return best;
 }
 
 /**
  * @param {Chart} chart
- * @param {number[]} steps
- * @param {number | null} row
+ * @param {Timeline} timeline
+ * @param {number} place
  * @param {Look} look
  * @returns {Scale} the axis along the fit
  */
-function drawChart(chart, steps, row, look) {
+function drawChart(chart, timeline, place, look) {
   const { context, width, height } = fitCanvas(chart.canvas);
   context.clearRect(0, 0, width, height);
-  const shown = chart.values.map((value) => (value !== null && chart.isLog && value <= 0 ? null : value));
-  const range = rangeOf(shown);
+  const shown = chart.curves.map((curve) => (curve ? drawable(curve.values, chart.isLog) : []));
+  const range = rangeOf(shown.flat());
   if (range[0] === range[1]) range[1] = range[0] === 0 ? 1 : range[0] + Math.abs(range[0]);
   const [top, bottom] = [0.5 * look.rem, height - 1.5 * look.rem];
   const most = Math.max(2, Math.floor((bottom - top) / (1.9 * look.rem)));
-  const y = (chart.isLog ? logScale : linearScale)(/** @type {[number, number]} */ (range), bottom, top, most);
+  const isPositive = chart.isLog && range[0] > 0;
+  const y = (isPositive ? logScale : linearScale)(/** @type {[number, number]} */ (range), bottom, top, most);
   context.font = fontOf(look, 0.72);
   const left = Math.max(...y.ticks.map((tick) => context.measureText(writeTick(tick)).width), 0) + 0.6 * look.rem;
   const right = width - 0.6 * look.rem;
-  const x = linearScale(
-    [steps[0] ?? 0, steps.at(-1) ?? 1],
-    left,
-    right,
-    Math.max(2, Math.floor((right - left) / (2.6 * look.rem))),
-  );
+  const [first, last] = rangeOf(chart.curves.flatMap((curve) => curve?.steps ?? []));
+  const x = linearScale([first, last], left, right, Math.max(2, Math.floor((right - left) / (2.6 * look.rem))));
 
-  drawGrid(context, x, y, { left, right, top, bottom }, look);
-  drawCurve(context, shown, steps, x, y, look);
-  chart.reading.textContent = row === null ? "" : writeNumber(chart.values[row]);
-  if (row !== null)
-    drawMark(context, x.pixel(steps[row]), shown[row] === null ? null : y.pixel(Number(shown[row])), top, bottom, look);
+  drawGrid(context, x, y, { left, right, top, bottom }, look, timeline.clock === "iteration");
+  /** @type {string[]} */
+  const readings = [];
+  chart.curves.forEach((curve, side) => {
+    if (!curve) return;
+    context.setLineDash(side === 0 ? [] : DASH.map((length) => length * look.rem));
+    drawCurve(context, shown[side], curve.steps, x, y, look.palette[2 * side], 0.13 * look.rem);
+    context.setLineDash([]);
+    const row = curve.rows[timeline.frameOf(side, place)];
+    const step = row === null ? null : curve.steps[row];
+    if (row === null || step === null) return;
+    readings.push(writeNumber(curve.values[row]));
+    const value = shown[side][row];
+    drawMark(context, x.pixel(step), value === null ? null : y.pixel(value), top, bottom, look);
+  });
+  chart.reading.textContent = readings.join(" | ");
   return x;
+}
+
+/**
+ * @param {Numbers} values
+ * @param {boolean} isLog
+ */
+function drawable(values, isLog) {
+  return values.map((value) => (value !== null && isLog && value <= 0 ? null : value));
 }
 
 /**
@@ -117,8 +149,9 @@ function drawChart(chart, steps, row, look) {
  * @param {Scale} y
  * @param {{left: number, right: number, top: number, bottom: number}} box
  * @param {Look} look
+ * @param {boolean} isCount whether there is nothing between whole numbers
  */
-function drawGrid(context, x, y, box, look) {
+function drawGrid(context, x, y, box, look, isCount) {
   context.strokeStyle = look.line;
   context.lineWidth = Math.max(1, 0.05 * look.rem);
   context.beginPath();
@@ -133,7 +166,7 @@ function drawGrid(context, x, y, box, look) {
   for (const tick of y.ticks) context.fillText(writeTick(tick), box.left - 0.35 * look.rem, y.pixel(tick));
   context.textAlign = "center";
   context.textBaseline = "top";
-  for (const tick of x.ticks.filter(Number.isInteger)) {
+  for (const tick of x.ticks.filter((found) => !isCount || Number.isInteger(found))) {
     context.fillText(writeTick(tick), Math.min(x.pixel(tick), box.right), box.bottom + 0.4 * look.rem);
   }
 }
@@ -141,20 +174,23 @@ function drawGrid(context, x, y, box, look) {
 /**
  * @param {CanvasRenderingContext2D} context
  * @param {Numbers} values
- * @param {number[]} steps
+ * @param {(number | null)[]} steps
  * @param {Scale} x
  * @param {Scale} y
- * @param {Look} look
+ * @param {string} color
+ * @param {number} width
  */
-function drawCurve(context, values, steps, x, y, look) {
-  context.strokeStyle = look.palette[0];
-  context.lineWidth = 0.13 * look.rem;
+function drawCurve(context, values, steps, x, y, color, width) {
+  context.strokeStyle = color;
+  context.lineWidth = width;
   context.lineJoin = "round";
   context.beginPath();
   let isDown = false;
   values.forEach((value, i) => {
-    if (value !== null && isDown) context.lineTo(x.pixel(steps[i]), y.pixel(value));
-    else if (value !== null) context.moveTo(x.pixel(steps[i]), y.pixel(value));
+    const step = steps[i];
+    if (step === null) return; // a row between two frames, on a clock that knows frames only
+    if (value !== null && isDown) context.lineTo(x.pixel(step), y.pixel(value));
+    else if (value !== null) context.moveTo(x.pixel(step), y.pixel(value));
     isDown = value !== null;
   });
   context.stroke();

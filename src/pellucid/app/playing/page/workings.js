@@ -1,17 +1,28 @@
 /** The workings beside the picture: the step that the frame belongs to is marked and in sight. */
 
+import { make } from "./elements.js";
+
 /** @import { Recording } from "./recording.js" */
 
 /**
  * Build the workings; return the function that marks the step of a frame.
- * @param {HTMLElement} room scrolls by itself
+ * @param {HTMLElement} place
  * @param {Recording} recording
+ * @param {string} name of the side in a race, else nothing
  * @param {(frame: number) => void} go
  * @returns {(frame: number) => void}
  */
-export function buildWorkings(room, recording, go) {
+export function buildWorkings(place, recording, name, go) {
   const { workings, frames } = recording;
   if (workings === null) return () => {};
+  const room = make("article", {
+    class: "workings",
+    tabindex: 0,
+    "data-scrolls": true,
+    "aria-label": name ? `Workings of ${name}` : "Workings",
+  });
+  place.append(room);
+  if (name) room.append(make("h3", {}, `${name}  ${workings.title}`));
   const opening = document.createElement("div");
   opening.innerHTML = workings.opening; // written by the library's printer, which escapes what users typed
   const steps = workings.steps.map((step, i) => {

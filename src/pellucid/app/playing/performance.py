@@ -1,0 +1,36 @@
+"""A performance: a recording, and the model behind it, which can be changed, proved and drawn again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pellucid.app.playing.layers import Layer
+from pellucid.app.playing.recording import Recording
+from pellucid.core.types import Data
+from pellucid.proofs.certificate import Certificate
+
+
+@dataclass(frozen=True)
+class Performance:
+    """What a play leaves. An idea without a model has a recording only."""
+
+    recording: Recording
+    model: Any = None
+    """The fitted model; of a method that minimizes a formula, a :class:`Candidate`."""
+    X: Data = None
+    y: Data = None
+    prove: Callable[[Any], Certificate] | None = None
+    """From a model, as fitted or changed by hand, to its certificate."""
+    redraw: Callable[[Any], list[Layer]] | None = None
+    """From a model to the layers of the last frame."""
+
+
+@dataclass
+class Candidate:
+    """A place that may be the minimum of a formula, as one row."""
+
+    x: np.ndarray

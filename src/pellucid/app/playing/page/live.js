@@ -54,9 +54,15 @@ class LivePage {
     this.enter(false);
   }
 
+  /** @returns {string} */
+  get title() {
+    return this.showing.recordings.map((recording) => recording.title).join(" against ") || "Pellucid";
+  }
+
   /** @param {boolean} isPractice */
   enter(isPractice) {
     document.documentElement.dataset.room = isPractice ? "exercises" : "play";
+    find("title").textContent = isPractice ? "Exercises" : this.title;
     find("room-play").setAttribute("aria-pressed", String(!isPractice));
     find("room-exercises").setAttribute("aria-pressed", String(isPractice));
     if (isPractice && !this.exercises.isListed) this.exercises.open();

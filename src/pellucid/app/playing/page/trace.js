@@ -167,7 +167,9 @@ function drawGrid(context, x, y, box, look, isCount) {
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const tick of x.ticks.filter((found) => !isCount || Number.isInteger(found))) {
-    context.fillText(writeTick(tick), Math.min(x.pixel(tick), box.right), box.bottom + 0.4 * look.rem);
+    const text = writeTick(tick);
+    const last = box.right + 0.5 * look.rem - context.measureText(text).width / 2; // what stands farther is cut off
+    context.fillText(text, Math.min(x.pixel(tick), last), box.bottom + 0.4 * look.rem);
   }
 }
 

@@ -33,9 +33,10 @@ def folder(tmp_path_factory):
         image[top : top + height, left : left + width] = 230
         Image.fromarray(image).save(folder / "images" / f"{number:02}.png")
         lines.append(f"{number:02},{left},{top},{left + width},{top + height},{label}")
-        annotations.append(
-            {"id": number, "image_id": number, "category_id": number % 2, "bbox": [left, top, width, height]}
-        )
+        right, bottom = left + width, top + height
+        outline = [left, top, right, top, right, bottom, left, bottom]
+        known = {"bbox": [left, top, width, height], "segmentation": [outline]}
+        annotations.append({"id": number, "image_id": number, "category_id": number % 2, **known})
     (folder / "boxes.csv").write_text("\n".join(lines), encoding="utf-8")
     images = [{"id": k, "file_name": f"{k:02}.png", "height": 48, "width": 64} for k in range(N_IMAGES)]
     categories = [{"id": 0, "name": "square"}, {"id": 1, "name": "bar"}]
@@ -113,7 +114,9 @@ def test_boxes_and_masks_are_drawn_in_the_color_of_their_class():
 # fit-detector
 
 
-@pytest.mark.parametrize(("boxes", "network"), [("boxes.csv", "faster r-cnn"), ("coco.json", "yolo")])
+@pytest.mark.parametrize(
+    ("boxes", "network"), [("boxes.csv", "faster r-cnn"), ("coco.json", "yolo"), ("coco.json", "mask r-cnn")]
+)
 def test_a_folder_becomes_a_detector_with_its_page(folder, tmp_path, capsys, boxes, network):
     out = tmp_path / "out"
     options = ["--boxes", str(folder / boxes), "--epochs", "1", "--device", "cpu", "--network", network]
@@ -128,6 +131,8 @@ def test_a_folder_becomes_a_detector_with_its_page(folder, tmp_path, capsys, box
     assert "judged on 3 others" in page
     document = json.loads((out / "test_objects.json").read_text(encoding="utf-8"))
     assert len(document["images"]) == 3
+    learns_masks = network == "mask r-cnn"
+    assert ("AP50 of masks" in said) == ("precision of the masks" in page) == learns_masks
 
 
 def test_all_faults_are_listed_before_training(folder, tmp_path, capsys):
@@ -168,6 +173,7 @@ def test_too_few_images_and_wrong_names_get_a_sentence(folder, tmp_path, capsys)
             [images, "--boxes", good, "--network", "resnet"],
             "network must be auto or one of pretrained faster r-cnn, faster r-cnn",
         ),
+        ([images, "--boxes", good, "--network", "mask r-cnn"], "boxes must give every object a segmentation"),
         ([str(tmp_path / "empty"), "--boxes", good], "which has none"),
         ([str(tmp_path / "nowhere"), "--boxes", good], "must be a folder"),
     ):

@@ -10,7 +10,7 @@ import pellucid
 from pellucid.app.cli.application import run
 from pellucid.app.pictures.segment_image import class_colors, with_legend
 from pellucid.linear_model import LinearRegression
-from pellucid.vision.detection.annotation_files import run_lengths
+from pellucid.vision.detection.mask_coding import run_lengths
 
 pytest.importorskip("torch", reason="a Segmenter runs on torch")
 

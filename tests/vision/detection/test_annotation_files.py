@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid.vision.detection import Detections, coco_detections, read_annotation_file
-from pellucid.vision.detection.annotation_files import run_lengths
+from pellucid.vision.detection.mask_coding import mask_of, run_lengths
 
 
 def table(tmp_path, text, name="boxes.csv"):
@@ -162,3 +162,84 @@ def test_detections_are_written_as_coco_reads_them(tmp_path):
     packed = peer.frPyObjects(one["segmentation"], 20, 30)
     assert peer.area(packed) == 48
     assert run_lengths(np.ones((2, 2), bool)) == [0, 4]
+
+
+# masks
+
+
+def test_masks_of_coco_json_are_drawn_if_asked_for(tmp_path):
+    runs = {"size": [20, 30], "counts": [0, 600]}
+    listed = [
+        {"id": 1, "image_id": 7, "category_id": 5, "bbox": [1, 2, 10, 5], "segmentation": [[1, 2, 11, 2, 11, 7, 1, 7]]},
+        {"id": 2, "image_id": 7, "category_id": 1, "bbox": [0, 0, 30, 20], "iscrowd": 1, "segmentation": runs},
+    ]
+    file = coco(tmp_path, annotations=listed)
+    assert file.has_masks
+    assert file.in_image("a.png", 20, 30)[0].masks is None
+    objects, faults = file.in_image("a.png", 20, 30, masks=True)
+    assert not faults
+    rectangle = np.zeros((20, 30), bool)
+    rectangle[2:7, 1:11] = True
+    np.testing.assert_array_equal(objects.masks, [rectangle, np.ones((20, 30), bool)])
+    assert objects.area.tolist() == [50, 600]
+    assert file.in_image("b.png", 9, 8, masks=True)[0].masks.shape == (0, 9, 8)
+    assert not coco(tmp_path, annotations=[listed[0], {**listed[1], "segmentation": []}]).has_masks
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ([[1, 2, 3, 4]], "three corners or more"),
+        ([[1, 2, 3, 4, 5, 6, 7]], "three corners or more"),
+        ([[1, 2, 3, 4, 5, float("nan")]], "three corners or more"),
+        (["1,2,3"], "three corners or more"),
+        ("polygon", "neither a list of polygons nor lengths of runs"),
+        ({"size": [20, 31], "counts": [620]}, "where the image has [20, 30]"),
+        ({"size": [20, 30], "counts": [5]}, "do not add up to 20 x 30 pixels"),
+        ({"size": [20, 30], "counts": [-5, 605]}, "do not add up to 20 x 30 pixels"),
+        ({"size": [20, 30], "counts": "\u20ac"}, "signs that are not COCO's"),
+    ],
+)
+def test_masks_that_are_none_are_faults(tmp_path, written, fault):
+    listed = [{"id": 3, "image_id": 7, "category_id": 5, "bbox": [1, 2, 10, 5], "segmentation": written}]
+    _, (found,) = coco(tmp_path, annotations=listed).in_image("a.png", 20, 30, masks=True)
+    assert found.startswith("annotation 3: ")
+    assert fault in found
+
+
+def test_runs_are_read_as_the_peer_packs_them():
+    peer = pytest.importorskip("pycocotools.mask")
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.02, 0.5, 1.0):
+        mask = rng.random((37, 53)) < share
+        packed = peer.encode(np.asfortranarray(mask, dtype=np.uint8))
+        text = {"size": packed["size"], "counts": packed["counts"].decode()}
+        np.testing.assert_array_equal(mask_of(text, 37, 53), mask)
+        np.testing.assert_array_equal(mask_of({"size": [37, 53], "counts": run_lengths(mask)}, 37, 53), mask)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the peer
+def test_polygons_differ_from_the_peers_along_their_outline_only():
+    peer = pytest.importorskip("pycocotools.mask")
+    from scipy.ndimage import binary_dilation, binary_erosion
+
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        angles = np.sort(rng.uniform(0, 2 * np.pi, 7))
+        radius = rng.uniform(8, 25, 7)
+        corners = np.column_stack([30 + radius * np.cos(angles), 22 + radius * np.sin(angles)])
+        polygon = corners.ravel().tolist()
+        theirs = peer.decode(peer.merge(peer.frPyObjects([polygon], 40, 60))).astype(bool)
+        ours = mask_of([polygon], 40, 60)
+        around = np.ones((3, 3), bool)
+        assert not (binary_erosion(theirs, around) & ~ours).any()
+        assert not (ours & ~binary_dilation(theirs, around)).any()
+        assert abs(int(ours.sum()) - int(theirs.sum())) <= 0.12 * theirs.sum() + 8
+
+
+def test_a_mask_is_the_union_of_its_polygons_and_is_cut_at_the_border():
+    left, right = [-5, -5, 2, -5, 2, 50, -5, 50], [1, 0, 4, 0, 4, 2, 1, 2]
+    expected = np.zeros((3, 6), bool)
+    expected[:, :2] = True
+    expected[:2, 1:4] = True
+    np.testing.assert_array_equal(mask_of([left, right], 3, 6), expected)

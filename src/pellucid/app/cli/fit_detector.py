@@ -21,7 +21,11 @@ def fit_detector(
         typer.Option(help="CSV with image, label, x1, y1, x2, y2 (or xmin, ...), or COCO's JSON."),
     ],
     network: Annotated[
-        str, typer.Option(help="pretrained faster r-cnn (needs a package with weights), faster r-cnn, retinanet, yolo.")
+        str,
+        typer.Option(
+            help="pretrained faster r-cnn (needs a package with weights), faster r-cnn, "
+            "mask r-cnn (needs masks), retinanet, yolo."
+        ),
     ] = "auto",
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the images.")] = 40,
     flip: Annotated[bool, typer.Option(help="Learn from mirrored images, too; not for texts.")] = True,
@@ -36,6 +40,7 @@ def fit_detector(
     from pellucid.app.cli.fit import command_line
     from pellucid.app.cli.screen import print_fitted_detector
     from pellucid.app.pictures import fit_detector_on, read_annotated_folder
+    from pellucid.app.pictures.fit_detector import WITH_MASKS
     from pellucid.app.report import Origin, render_fitted_detector
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.files.saving import model_bytes
@@ -44,7 +49,9 @@ def fit_detector(
 
     refuse_a_file(out)
     with terminal_bar() as show:
-        folder = read_annotated_folder(images, boxes, lambda done, total: show("reading images", done, total))
+        folder = read_annotated_folder(
+            images, boxes, lambda done, total: show("reading images", done, total), masks=network == WITH_MASKS
+        )
     result = fit_detector_on(
         folder,
         network=network,

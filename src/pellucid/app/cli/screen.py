@@ -218,7 +218,9 @@ def print_fitted_detector(result: FittedDetector, console: Console, files: Seque
     table = Table("On images not learned from", "Value", "95 % interval", header_style="bold")
     for column in table.columns[1:]:
         column.justify = "right"
-    values = (("AP50", result.score.ap50, result.interval50), ("mean AP", result.score.ap, result.interval))
+    values = [("AP50", result.score.ap50, result.interval50), ("mean AP", result.score.ap, result.interval)]
+    if result.masks is not None:
+        values.append(("AP50 of masks", result.masks.ap50, result.masks.interval(threshold=0.5)))
     for name, value, (low, high) in values:
         table.add_row(name, f"{value:.3f}", f"{low:.2f} to {high:.2f}")
     console.print(table)

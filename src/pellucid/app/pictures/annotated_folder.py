@@ -48,17 +48,27 @@ class AnnotatedFolder:
 
 
 def read_annotated_folder(
-    folder: str | Path, boxes: str | Path, listen: Callable[[int, int], None] = lambda _done, _total: None
+    folder: str | Path,
+    boxes: str | Path,
+    listen: Callable[[int, int], None] = lambda _done, _total: None,
+    *,
+    masks: bool = False,
 ) -> AnnotatedFolder:
     """Return the images that a file speaks of, and their objects; raise one error with all that is wrong.
 
     Wrong are boxes that are empty or outside of their images, classes and images that are not there, and files that
-    cannot be read. An image is found by its name, with or without its ending.
+    cannot be read; if masks are asked for, objects without one, too. An image is found by its name, with or without
+    its ending.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise ImageFileError(f"images must be a folder, got {folder}, which is none.")
     file = read_annotation_file(boxes)
+    if masks and not file.has_masks:
+        raise ValueError(
+            f"boxes must give every object a segmentation to learn masks, got {file.name}, where some have none. "
+            "Take a network without masks."
+        )
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in KINDS)
     if not files:
         raise ImageFileError(f"images must be a folder with PNG, JPEG or TIFF files, got {folder}, which has none.")
@@ -69,7 +79,7 @@ def read_annotated_folder(
         if name not in by_name:
             faults.append(f"{name} is in {file.name}, but not in {folder.name}")
             continue
-        faults += _add(found, file, name, by_name[name])
+        faults += _add(found, file, name, by_name[name], masks)
     raise_faults("images and boxes must fit each other", faults)
     used = {by_name[name] for name in file.images}
     found.left_out.extend(path.name for path in files if path not in used)
@@ -84,13 +94,13 @@ def _names_of(path: Path, folder: Path) -> tuple[str, ...]:
     return path.stem, path.name, place.with_suffix("").as_posix(), place.as_posix()
 
 
-def _add(found: AnnotatedFolder, file: AnnotationFile, name: str, path: Path) -> list[str]:
+def _add(found: AnnotatedFolder, file: AnnotationFile, name: str, path: Path, masks: bool) -> list[str]:
     """Add an image and its objects; return what is wrong with them."""
     try:
         image = as_color(read_image(path).pixels)
     except ImageFileError as error:
         return [str(error).rstrip(".")]
-    annotations, faults = file.in_image(name, *image.shape[:2])
+    annotations, faults = file.in_image(name, *image.shape[:2], masks=masks)
     found.names.append(path.name)
     found.images.append(image)
     found.annotations.append(annotations)

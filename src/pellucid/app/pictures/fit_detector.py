@@ -32,7 +32,8 @@ WORST = 6
 LEARNED_BEFORE: dict[str, Any] = {"initial_weights": "imagenet", "learning_rate": 6e-4, "weight_decay": 0.05}
 """How a network is fitted whose body has learned already."""
 PRETRAINED = "pretrained faster r-cnn"
-NETWORKS = (PRETRAINED, "faster r-cnn", "retinanet", "yolo")
+WITH_MASKS = "mask r-cnn"
+NETWORKS = (PRETRAINED, "faster r-cnn", WITH_MASKS, "retinanet", "yolo")
 """One on a body that has seen ImageNet, and the small detectors that take a folder of any images."""
 
 
@@ -47,6 +48,8 @@ class FittedDetector:
     score: AveragePrecision
     interval: tuple[float, float]
     interval50: tuple[float, float]
+    masks: AveragePrecision | None
+    """The same of the masks, by a network that finds them."""
     confusion: ClassConfusion
     cautions: list[str]
     duplicates: list[list[str]]
@@ -112,6 +115,7 @@ def fit_detector_on(
         score,
         score.interval(),
         score.interval(threshold=0.5),
+        average_precision(found, tested.annotations, masks=True) if network == WITH_MASKS else None,
         class_confusion(found, tested.annotations),
         cautions_of(learned, tested, names),
         names,

@@ -13,7 +13,7 @@ import numpy as np
 
 from pellucid.app.pictures.image_files import ImageFile
 from pellucid.core.types import Array
-from pellucid.vision.detection.annotation_files import run_lengths
+from pellucid.vision.detection.mask_coding import run_lengths
 from pellucid.vision.segmentation.segmenter import Segmenter
 
 OPACITY = 0.55

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from pellucid.core.types import Array
 from pellucid.vision.detection.annotations import Annotations, Detections
+from pellucid.vision.detection.mask_coding import mask_of, run_lengths
 
 HEADS: Mapping[str, tuple[str, ...]] = {
     "image": ("image", "file", "file_name", "filename", "image_name", "path"),
@@ -39,6 +41,8 @@ class ListedBox:
     """Where in the file it stands, for the user to find it."""
     in_parts: bool = False
     is_crowd: bool = False
+    outline: Any = None
+    """Its mask as COCO writes it: polygons, or lengths of runs."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,19 @@ class AnnotationFile:
     """Name of each image that the file knows -> its height and width, where it says so."""
     faults: list[str] = field(default_factory=list)
 
-    def in_image(self, image: str, height: int, width: int) -> tuple[Annotations, list[str]]:
-        """Return the objects of an image, cut off at its border, and what is wrong with its boxes."""
+    @cached_property
+    def has_masks(self) -> bool:
+        """Whether every object has one: half of them would teach that the others have no pixels."""
+        listed = [one for boxes in self.boxes.values() for one in boxes]
+        return bool(listed) and all(one.outline for one in listed)
+
+    def in_image(self, image: str, height: int, width: int, *, masks: bool = False) -> tuple[Annotations, list[str]]:
+        """Return the objects of an image, cut off at its border, and what is wrong with its boxes.
+
+        Masks, a byte for each pixel of each object, are drawn only if they are asked for.
+        """
         faults, boxes, labels, crowds = [], [], [], []
+        drawn: list[Array] | None = [] if masks else None
         size = self.images.get(image)
         if size is not None and size != (height, width):
             faults.append(f"{image} has {width} x {height} pixels where {self.name} says {size[1]} x {size[0]}")
@@ -68,7 +82,15 @@ class AnnotationFile:
                 boxes.append(np.clip(box, 0.0, [width, height, width, height]))
                 labels.append(listed.label)
                 crowds.append(listed.is_crowd)
-        return Annotations(np.array(boxes).reshape(-1, 4), np.array(labels, str), np.array(crowds, bool)), faults
+                if drawn is not None:
+                    try:
+                        drawn.append(mask_of(listed.outline, height, width))
+                    except ValueError as error:
+                        drawn.append(np.zeros((height, width), dtype=bool))
+                        faults.append(f"{listed.where}: {error}")
+        known = None if drawn is None else np.array(drawn, dtype=bool).reshape(-1, height, width)
+        where, what = np.array(boxes).reshape(-1, 4), np.array(labels, str)
+        return Annotations(where, what, np.array(crowds, bool), masks=known), faults
 
 
 def read_annotation_file(path: str | Path) -> AnnotationFile:
@@ -148,7 +170,8 @@ def _read_coco(text: str, name: str) -> AnnotationFile:
         if not faults and numbers is not None:
             x, y, width, height = numbers
             box, is_crowd = (x, y, x + width, y + height), bool(one.get("iscrowd"))
-            listed_box = ListedBox(names[image], classes[label], box, where, is_crowd=is_crowd)
+            outline = one.get("segmentation")
+            listed_box = ListedBox(names[image], classes[label], box, where, is_crowd=is_crowd, outline=outline)
             found.boxes.setdefault(names[image], []).append(listed_box)
     return found
 
@@ -218,16 +241,3 @@ def coco_detections(
     ]
     categories = [{"id": number, "name": str(label)} for label, number in numbers.items()]
     return {"images": images, "categories": categories, "annotations": annotations}
-
-
-def run_lengths(mask: Array) -> list[int]:
-    """Return the lengths of runs of pixels outside and inside in turn, column by column, as COCO counts them.
-
-    Examples
-    --------
-    >>> run_lengths(np.array([[False, True], [True, True]]))
-    [1, 3]
-    """
-    flat = np.concatenate([[False], mask.ravel(order="F")])  # the first run is of pixels outside, and may be empty
-    changes = np.flatnonzero(flat[1:] != flat[:-1])
-    return [int(n) for n in np.diff([0, *changes, mask.size])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,6 +23,14 @@ def browser():
         chromium.close()
 
 
+def wait_for(page, condition, seconds=60.0):
+    """Wait until a condition of JavaScript is true. The page's policy forbids what Playwright's own way would do."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, f"it never came to be: {condition}"
+        page.wait_for_timeout(20)
+
+
 @pytest.fixture
 def open_page(browser):
     """Return a context manager that opens an address; what the page complains about in its console is an error."""
@@ -36,9 +45,11 @@ def open_page(browser):
         complaints = []
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.goto(address)
-        yield page
-        context.close()
+        try:
+            page.goto(address)
+            yield page
+        finally:
+            context.close()
         assert quiet or complaints == []
 
     return opened

@@ -18,6 +18,7 @@ from pellucid.app.playing.export import export_page, joined_script, page_with
 from pellucid.cluster import KMeans
 from pellucid.plots.drawing.style import MORE_COLORS
 from tests.app.playing import made_recordings
+from tests.app.playing.conftest import wait_for
 
 PAGE = Path(export.__file__).parent / "page"
 MODULES = sorted(PAGE.glob("*.js"))
@@ -136,7 +137,7 @@ def browse(open_page, tmp_path):
         if "dataset.result" in page:
             until = "document.documentElement.dataset.result !== undefined"
         with open_page(f"{path.as_uri()}{place}", size=size, dark=dark, quiet=quiet) as opened:
-            opened.wait_for_function(until)
+            wait_for(opened, until)
             if not picture:
                 return opened.content()
             opened.screenshot(path=image)

@@ -26,6 +26,7 @@ class LivePage {
     /** @type {RemoteRun[]} that are shown */
     this.shown = [];
     this.timer = 0;
+    this.ended = 0; // runs
     this.showing = new Showing(() => this.keepAddress());
     this.chooser = new Chooser(catalogue, {
       run: () => this.run(null),
@@ -118,6 +119,8 @@ class LivePage {
     }
     this.waiting = [];
     this.chooser.setBusy(false);
+    this.ended += 1;
+    document.documentElement.dataset.ended = String(this.ended); // for tests, which wait for it
   }
 
   /**

@@ -26,6 +26,8 @@ const DASH = [0.5, 0.35]; // of the second curve: colors alone do not tell curve
 export function buildTrace(room, recordings, timeline, go) {
   const names = new Set(recordings.flatMap(({ trace }) => Object.keys(trace.columns)));
   names.delete(COUNTER);
+  const isOneRow = recordings.every(({ trace }) => Object.values(trace.columns).every((values) => values.length < 2));
+  if (isOneRow) names.clear(); // a closed form: one row is no curve
   room.replaceChildren();
   room.hidden = names.size === 0;
   const charts = [...names].map((name) => buildChart(room, name, recordings, timeline.clock));

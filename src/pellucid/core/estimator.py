@@ -15,6 +15,8 @@ from sklearn.callback import CallbackSupportMixin, with_callbacks
 from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
+from pellucid.core.scale.lazy_answers import answer_lazily
+from pellucid.core.scale.row_blocks import is_in_blocks, refuse_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Data
@@ -92,11 +94,18 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     data_fingerprint_: str
     fit_parameters_: dict[str, str]
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        answer_lazily(cls)
+
     def _check(self, X: Data, y: Data = None, sample_weight: Data | None = None, **options: Any) -> TrainingData:
         """Return the training data; refuse parameters and data that the card does not allow."""
         card = card_of(type(self))
         card.check_parameters(self)
-        return card.rules_for(self).check(self, X, y, sample_weight, **options)
+        rules = card.rules_for(self)
+        if is_in_blocks(X) and not rules.blocks:
+            refuse_blocks(self)
+        return rules.check(self, X, y, sample_weight, **options)
 
     def _adopt(self, found: Fit, data: TrainingData) -> Self:
         """Store a fit with its evidence, in place of what an earlier one left; warn if a claim does not hold."""

@@ -12,6 +12,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pellucid.core.labels import encode_labels, known_codes, label_column
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import run_blocks, shares
 from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
@@ -23,6 +24,8 @@ CLASSES = "classes"
 NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
+
+MOMENTS = "moments"
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
 """Kinds of arrays that are targets as they are: labels that hold no NaN, and numbers, among which ``check`` looks."""
@@ -45,6 +48,9 @@ class InputRules:
     """False: the fit sees NaN in its own sums and calls ``check_finite`` then, to save a pass over the data."""
     fewest_rows: int = 1
     weights: bool = True
+    blocks: str = ""
+    """``MOMENTS`` where the answer depends on weight, mean and scatter of the rows alone, so that a pass over blocks
+    of them will do; empty where all rows must be in memory."""
 
     def check(
         self,
@@ -63,6 +69,10 @@ class InputRules:
         if sample_weight is not None and not self.weights:
             name = type(estimator).__name__
             raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
+        if is_in_blocks(X):
+            from pellucid.core.scale.block_data import summarized
+
+            return summarized(estimator, self, X, y, sample_weight)
         X, y = self._validated(estimator, X, y, reset=reset)
         X = self._settled(estimator, X, look_for_nan=self.looks_for_nan or not reset)
         weight = check_sample_weight(sample_weight, X)

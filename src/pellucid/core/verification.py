@@ -20,6 +20,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
@@ -105,7 +106,7 @@ def verify(
     with (
         drawing(generator(random_state)),
         np.errstate(all="ignore"),  # a broken model may overflow; its claims read inf or nan
-        single_threaded_blas() if math.prod(getattr(X, "shape", ())) <= FEW_NUMBERS else nullcontext(),
+        single_threaded_blas() if _is_small(X) else nullcontext(),
     ):
         if isinstance(whole, Pipeline):
             certificate = _proof_of_pipeline(whole, X, y, sample_weight)
@@ -113,6 +114,10 @@ def verify(
             certificate = _proof_of(model, X, y, sample_weight)
     warn_unless_holds(certificate, f"verify({type(model).__name__})")
     return certificate
+
+
+def _is_small(X: Data) -> bool:
+    return not is_in_blocks(X) and math.prod(getattr(X, "shape", ())) <= FEW_NUMBERS
 
 
 def _prover_of(kind: type) -> Callable[..., Certificate] | None:
@@ -141,7 +146,12 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
         return refusal("parameters", f"changed since the fit: {'; '.join(changed)}")
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
-    data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
+    if is_in_blocks(X):
+        from pellucid.core.scale.block_proofs import data_to_prove
+
+        data = data_to_prove(model, rules, X, y, sample_weight)
+    else:
+        data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)
     found = card.proof_of(model, data)
     return found if not found.failed or _is_training_data(model, data) else _blamed_on_the_data(found)
 

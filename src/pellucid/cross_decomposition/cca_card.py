@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import NUMBERS, InputRules
+from pellucid.core.input_rules import MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Whole
@@ -42,7 +42,7 @@ CARDS = (
             "single_target_": FLAG,
             "n_iter_": Items(Whole(low=1)),
         },
-        input=InputRules(NUMBERS, several_targets=True, fewest_rows=2),
+        input=InputRules(NUMBERS, several_targets=True, fewest_rows=2, blocks=MOMENTS),
         variants=({"n_components": 1, "alpha": 0.3}, {"n_components": 1, "scale": False}),
         squares=frozenset({"coef_"}),
         trial=Trial(

@@ -7,7 +7,7 @@ from typing import Any
 from scipy import sparse
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.core.input_rules import MOMENTS, NO_TARGET, InputRules
 from pellucid.core.kinds.arrays import FLOATS, Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Lookup
 from pellucid.core.kinds.plain import Nothing, Number, OneOf, Optional, Real, Whole
@@ -88,7 +88,7 @@ CARDS = (
             "noise_variance_": Real(),
             "scatter_": Optional(Numbers(("n_features", "n_features"), ("float64",))),
         },
-        input=PCARules(NO_TARGET, sparse=("csr", "csc")),
+        input=PCARules(NO_TARGET, sparse=("csr", "csc"), blocks=MOMENTS),
         variants=(
             {"n_components": 2, "whiten": True},
             {"n_components": 0.9, "svd_solver": "full", "whiten": "zca"},

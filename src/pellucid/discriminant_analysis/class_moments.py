@@ -18,7 +18,12 @@ BLOCK = 1 << 16
 """Numbers of a block of rows."""
 
 
-def class_moments(X: Array, rows_of: tuple[Array, ...]) -> tuple[Array, list[Array]]:
+def class_masses(rows_of: tuple[Array, ...], weight: Array | None) -> Array:
+    """Return how many rows each class has, or what they weigh."""
+    return np.array([len(rows) if weight is None else float(weight[rows].sum()) for rows in rows_of])
+
+
+def class_moments(X: Array, rows_of: tuple[Array, ...], weight: Array | None = None) -> tuple[Array, list[Array]]:
     r"""Return the mean of each class, of shape (n_classes, n_features), and its :math:`\sum (x - \bar x)(x - \bar x)'`.
 
     Each row is read once: deviations are taken from the mean of the class's first rows. It is so near the mean of all
@@ -26,21 +31,21 @@ def class_moments(X: Array, rows_of: tuple[Array, ...]) -> tuple[Array, list[Arr
     """
     height = max(1, BLOCK // X.shape[1])
     means, scatters = [], []
-    for rows in rows_of:
+    for rows, mass in zip(rows_of, class_masses(rows_of, weight), strict=True):
         near = X[rows[:height]].mean(axis=0, dtype=np.float64)
-        total, scatter = _sums_around(X, rows, near)
-        shift = total / len(rows)
+        total, scatter = _sums_around(X, rows, near, weight)
+        shift = total / mass
         means.append(near + shift)
-        scatters.append(scatter - len(rows) * np.outer(shift, shift))
+        scatters.append(scatter - mass * np.outer(shift, shift))
     return np.stack(means), scatters
 
 
-def class_scatter(X: Array, rows: Array, mean: Array) -> Array:
+def class_scatter(X: Array, rows: Array, mean: Array, weight: Array | None = None) -> Array:
     r"""Return :math:`\sum (x - \bar x)(x - \bar x)'` over some rows, without a centered copy of all of them."""
-    return _sums_around(X, rows, mean)[1]
+    return _sums_around(X, rows, mean, weight)[1]
 
 
-def _sums_around(X: Array, rows: Array, center: Array) -> tuple[Array, Array]:
+def _sums_around(X: Array, rows: Array, center: Array, weight: Array | None) -> tuple[Array, Array]:
     """Return the sum of the deviations of some rows from a center, and of their outer products."""
     height, p = max(1, BLOCK // X.shape[1]), X.shape[1]
 
@@ -52,21 +57,25 @@ def _sums_around(X: Array, rows: Array, center: Array) -> tuple[Array, Array]:
             taken = np.take(X, these, axis=0, out=buffer[: len(these)], mode="clip")  # other modes copy once more
             block = taken.astype(np.float64, copy=False)
             block -= center
-            total += block.sum(axis=0)
-            scatter += np.matmul(block.T, block, out=product)
+            weighted = block if weight is None else block * weight[these, None]
+            total += weighted.sum(axis=0)
+            scatter += np.matmul(weighted.T, block, out=product)
         return total, scatter
 
     totals, scatters = zip(*run_blocks(work, shares(len(rows), len(rows) * p * p)), strict=True)
     return np.sum(totals, axis=0), np.sum(scatters, axis=0)
 
 
-def centered_triangle(X: Array, rows_of: tuple[Array, ...], means: Array) -> Array:
+def centered_triangle(X: Array, rows_of: tuple[Array, ...], means: Array, weight: Array | None = None) -> Array:
     """Return the triangular factor R with ``R'R`` the pooled scatter, by QR of blocks: no digit is lost to squares."""
     height = max(X.shape[1], BLOCK // X.shape[1])
     triangle: Array = np.zeros((0, X.shape[1]))
     for rows, mean in zip(rows_of, means, strict=True):
         for start in range(0, len(rows), height):
-            block = X[rows[start : start + height]].astype(np.float64, copy=False) - mean
+            these = rows[start : start + height]
+            block = X[these].astype(np.float64, copy=False) - mean
+            if weight is not None:
+                block *= np.sqrt(weight[these, None])
             triangle = np.asarray(np.linalg.qr(np.vstack([triangle, block]), mode="r"))
     return triangle
 
@@ -88,8 +97,8 @@ def check_covariance_parameters(estimator: Any) -> None:
         raise ValueError("covariance_estimator and shrinkage must not both be given, got both. Leave one out.")
 
 
-def covariance(X: Array, rows: Array, scatter: Array, shrinkage: Any, estimator: Any) -> Array:
-    """Return the covariance of some rows, whose scatter around their mean is given, divided by their number."""
+def covariance(X: Array, rows: Array, mass: float, scatter: Array, shrinkage: Any, estimator: Any) -> Array:
+    """Return the covariance of some rows, whose scatter around their mean is given, divided by their mass."""
     from sklearn.covariance import ledoit_wolf, shrunk_covariance
 
     if estimator is not None:
@@ -105,7 +114,7 @@ def covariance(X: Array, rows: Array, scatter: Array, shrinkage: Any, estimator:
         scaler = StandardScaler()
         shrunken = ledoit_wolf(scaler.fit_transform(X[rows].astype(np.float64)))[0]
         return np.asarray(shrunken * np.outer(scaler.scale_, scaler.scale_))
-    plain = scatter / len(rows)
+    plain = scatter / mass
     return plain if shrinkage is None else np.asarray(shrunk_covariance(plain, shrinkage))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, MOMENTS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Whole
@@ -33,6 +33,12 @@ def _restore_component_count(model: Any) -> None:
     model._n_features_out = most if model.n_components is None else model.n_components
 
 
+def _blocks(estimator: Any) -> str:
+    """Return how rows in blocks are summed: their moments will do, unless each row is looked at to shrink them."""
+    needs_rows = estimator.shrinkage == "auto" or estimator.covariance_estimator is not None
+    return "" if needs_rows else MOMENTS
+
+
 CARDS = (
     MethodCard(
         LinearDiscriminantAnalysis,
@@ -53,7 +59,7 @@ CARDS = (
             "xbar_": Optional(Numbers(("n_features",))),
             "explained_variance_ratio_": Optional(Numbers((None,), finite=False)),
         },
-        input=InputRules(CLASSES, fewest_rows=2, weights=False),
+        input=lambda estimator: InputRules(CLASSES, fewest_rows=2, weights=False, blocks=_blocks(estimator)),
         variants=(
             {"store_covariance": True},
             {"solver": "lsqr", "shrinkage": 0.2},
@@ -77,7 +83,7 @@ CARDS = (
             "scalings_": Items(Numbers(("n_features",)), "n_classes"),
             "covariance_": Optional(Items(Numbers(("n_features", "n_features")), "n_classes")),
         },
-        input=InputRules(CLASSES, weights=False),
+        input=lambda estimator: InputRules(CLASSES, weights=False, blocks=_blocks(estimator)),
         variants=({"solver": "eigen", "shrinkage": 0.1}, {"reg_param": 0.5, "store_covariance": True}),
         unproved={"rotations_": "directions, whose signs are free"},
         squares=frozenset({"scalings_"}),

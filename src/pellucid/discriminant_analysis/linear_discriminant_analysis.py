@@ -20,6 +20,7 @@ from pellucid.core.types import Array, Data
 from pellucid.discriminant_analysis.class_moments import (
     DiscriminantScores,
     centered_triangle,
+    class_masses,
     class_moments,
     class_priors,
     class_scatter,
@@ -158,6 +159,9 @@ class GroupedData:
 
     X: Array
     rows_of: tuple[Array, ...]
+    weight: Array | None
+    masses: Array
+    """How many rows each class has, or what they weigh."""
     means: Array
     scatters: list[Array]
     priors: Array
@@ -186,8 +190,10 @@ class Discriminants:
 def linear_discriminants(data: TrainingData, settings: Any) -> Fit:
     """Return the fit of linear discriminant analysis; ``settings`` are its parameters, ``n_components`` a number."""
     rows_of = rows_by_class(data.y, len(data.classes))
-    priors = class_priors(settings.priors, np.array([len(rows) for rows in rows_of]))
-    groups = GroupedData(data.X, rows_of, *class_moments(data.X, rows_of), priors)
+    masses = class_masses(rows_of, data.weight)
+    priors = class_priors(settings.priors, masses)
+    moments = class_moments(data.X, rows_of, data.weight)
+    groups = GroupedData(data.X, rows_of, data.weight, masses, *moments, priors)
     found = SOLVERS[settings.solver](groups, settings)
     coef, intercept = found.coef, found.intercept
     if len(data.classes) == 2:
@@ -207,7 +213,7 @@ def solve_svd(data: GroupedData, settings: Any) -> Discriminants:
     """
     within = _pooled_covariance(data)
     whitener = _whitener(data, within, settings.tol)
-    n, n_classes = len(data.X), len(data.means)
+    n, n_classes = float(data.masses.sum()), len(data.means)
     weight = np.sqrt(n * data.priors / max(n_classes - 1, 1))
     between = (weight[:, None] * (data.means - data.center)) @ whitener
     _, sizes, rotation = svd(between, full_matrices=False)
@@ -238,8 +244,9 @@ def solve_eigen(data: GroupedData, settings: Any) -> Discriminants:
     r"""Find the directions that separate best: :math:`\Sigma_b v = \lambda\Sigma v`, with :math:`V'\Sigma V = I`."""
     within = _weighted_covariance(data, settings.shrinkage, settings.covariance_estimator)
     rows = np.arange(len(data.X))
-    scatter = class_scatter(data.X, rows, data.X.mean(axis=0, dtype=np.float64))
-    total = covariance(data.X, rows, scatter, settings.shrinkage, settings.covariance_estimator)
+    mass = float(data.masses.sum())
+    scatter = class_scatter(data.X, rows, data.masses @ data.means / mass, data.weight)
+    total = covariance(data.X, rows, mass, scatter, settings.shrinkage, settings.covariance_estimator)
     try:
         values, vectors = eigh(total - within, within)
     except LinAlgError:
@@ -264,7 +271,7 @@ SOLVERS: dict[str, Callable[[GroupedData, Any], Discriminants]] = {
 
 
 def _pooled_covariance(data: GroupedData) -> Array:
-    return np.asarray(np.sum(data.scatters, axis=0) / len(data.X))
+    return np.asarray(np.sum(data.scatters, axis=0) / data.masses.sum())
 
 
 def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
@@ -277,7 +284,7 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
     values, vectors = eigh(within / np.outer(deviation, deviation))
     sizes = np.sqrt(np.maximum(values, 0.0))
     if values[0] < SAFE:
-        triangle = centered_triangle(data.X, data.rows_of, data.means) / np.sqrt(len(data.X))
+        triangle = centered_triangle(data.X, data.rows_of, data.means, data.weight) / np.sqrt(data.masses.sum())
         _, sizes, rows = svd(triangle / deviation, full_matrices=False)
         vectors = rows.T
     kept = sizes > tol
@@ -286,8 +293,8 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
 
 def _weighted_covariance(data: GroupedData, shrinkage: Any, estimator: Any) -> Array:
     parts = [
-        prior * covariance(data.X, rows, scatter, shrinkage, estimator)
-        for prior, rows, scatter in zip(data.priors, data.rows_of, data.scatters, strict=True)
+        prior * covariance(data.X, rows, mass, scatter, shrinkage, estimator)
+        for prior, rows, mass, scatter in zip(data.priors, data.rows_of, data.masses, data.scatters, strict=True)
     ]
     return np.sum(parts, axis=0)
 

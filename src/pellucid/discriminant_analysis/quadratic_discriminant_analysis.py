@@ -18,6 +18,7 @@ from pellucid.core.types import Array, Data
 from pellucid.discriminant_analysis.class_moments import (
     BLOCK,
     DiscriminantScores,
+    class_masses,
     class_moments,
     class_priors,
     covariance,
@@ -106,12 +107,11 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
     def _solve(self, data: TrainingData) -> Fit:
         classes = data.classes
         rows_of = rows_by_class(data.y, len(classes))
-        priors = class_priors(self.priors, np.array([len(rows) for rows in rows_of]))
-        means, scatters = class_moments(data.X, rows_of)
-        spreads = [self._spread(data.X, *of) for of in zip(rows_of, scatters, classes, strict=True)]
-        axes = [
-            self._axes(data.X, spread, *of) for spread, *of in zip(spreads, rows_of, means, classes, strict=True)
-        ]  # fmt: skip
+        masses = class_masses(rows_of, data.weight)
+        priors = class_priors(self.priors, masses)
+        means, scatters = class_moments(data.X, rows_of, data.weight)
+        spreads = [self._spread(data.X, *of) for of in zip(rows_of, masses, scatters, classes, strict=True)]
+        axes = [self._axes(data, *of) for of in zip(spreads, rows_of, masses, means, classes, strict=True)]
         attributes: dict[str, Any] = {
             "classes_": classes,
             "priors_": priors,
@@ -123,20 +123,25 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
             attributes["covariance_"] = [(rotation * scaling) @ rotation.T for rotation, scaling in axes]
         return Fit(attributes)
 
-    def _spread(self, X: Array, rows: Array, scatter: Array, label: Any) -> Array:
-        if len(rows) == 1:
+    def _spread(self, X: Array, rows: Array, mass: float, scatter: Array, label: Any) -> Array:
+        if mass <= 1:
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined. Add rows of it.")
-        return covariance(X, rows, scatter, self.shrinkage, self.covariance_estimator)
+        return covariance(X, rows, mass, scatter, self.shrinkage, self.covariance_estimator)
 
-    def _axes(self, X: Array, spread: Array, rows: Array, mean: Array, label: Any) -> tuple[Array, Array]:
+    def _axes(
+        self, data: TrainingData, spread: Array, rows: Array, mass: float, mean: Array, label: Any
+    ) -> tuple[Array, Array]:
         """Return the principal axes of a class and the variances along them, regularized, the largest first."""
         values, vectors = eigh(spread)
         if self.solver == "svd" and values[0] < SAFE * values[-1]:
             # the square has cost the small variances digits: take the singular values of the rows themselves
-            _, sizes, axes = svd(X[rows].astype(np.float64) - mean, full_matrices=False)
-            values = np.zeros(X.shape[1])
-            values[: len(sizes)] = sizes**2 / len(rows)
-            vectors = np.linalg.qr(axes.T, mode="complete")[0] if len(sizes) < X.shape[1] else axes.T
+            centered = data.X[rows].astype(np.float64) - mean
+            if data.weight is not None:
+                centered *= np.sqrt(data.weight[rows, None])
+            _, sizes, axes = svd(centered, full_matrices=False)
+            values = np.zeros(len(mean))
+            values[: len(sizes)] = sizes**2 / mass
+            vectors = np.linalg.qr(axes.T, mode="complete")[0] if len(sizes) < len(mean) else axes.T
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
         if self.solver == "svd":
@@ -144,7 +149,7 @@ class QuadraticDiscriminantAnalysis(DiscriminantScores, ClassifierMixin, Certifi
         if np.sum(values > self.tol) < len(values):
             remedy = "reg_param" if self.solver == "svd" else "shrinkage"
             raise LinAlgError(
-                f"The covariance matrix of class {label} is not full rank: its {len(rows)} samples have a variance of "
+                f"The covariance matrix of class {label} is not full rank: its {mass:g} samples have a variance of "
                 f"{values.min():.3g} in some direction, at most tol = {self.tol}. Increase {remedy}"
                 + (", or use solver='eigen' with shrinkage." if self.solver == "svd" else ".")
             )

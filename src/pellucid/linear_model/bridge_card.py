@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.plain import Number, Whole
 from pellucid.core.kinds.usual import COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE
@@ -25,7 +25,7 @@ CARDS = (
             "warm_start": FLAG,
         },
         attributes={**LINE, "n_iter_": COUNT},
-        input=InputRules(NUMBERS, sparse=ANY_SPARSE),
+        input=InputRules(NUMBERS, sparse=ANY_SPARSE, blocks=MOMENTS),
         variants=({"q": 0.5, "alpha": 0.1}, {"q": 1.0, "fit_intercept": False}),
         unproved={"n_iter_": WORK_DONE},
     ),

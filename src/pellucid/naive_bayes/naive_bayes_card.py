@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CLASSES, InputRules
+from pellucid.core.input_rules import CLASSES, MOMENTS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -62,7 +62,7 @@ CARDS = (
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
         squares=frozenset({"var_", "scatter_", "epsilon_"}),
-        input=InputRules(CLASSES, looks_for_nan=False),
+        input=InputRules(CLASSES, looks_for_nan=False, blocks=MOMENTS),
         variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0, "prior_alpha": 1.0}),
         trial=Trial(
             own_floats=dict.fromkeys(

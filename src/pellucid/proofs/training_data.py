@@ -33,11 +33,13 @@ class TrainingData:
     """Which of the given rows these are; None for all of them."""
     given: tuple[Any, ...] = ()
     """Rows, target and weights as they came, for the fingerprint and for callbacks."""
+    name: str = ""
+    """The fingerprint, where these rows stand for more of them, which are in blocks."""
 
     @cached_property
     def fingerprint(self) -> str:
         """A short name of the data as they were given."""
-        return fingerprint(*self.given)
+        return self.name or fingerprint(*self.given)
 
     @property
     def weights(self) -> Array:
@@ -91,6 +93,11 @@ def fingerprint(*arrays: Any) -> str:
         flat = values.reshape(-1) if values.flags.c_contiguous else values.flat  # the same order; the first is quicker
         digest.update(_bytes(flat[:: _step(values)]))
     return digest.hexdigest()[:32]
+
+
+def fingerprint_of_blocks(prints: Iterable[str]) -> str:
+    """Return the fingerprint of rows in blocks, from those of each block in order."""
+    return hashlib.sha256(" ".join(prints).encode()).hexdigest()[:32]
 
 
 def digest(arrays: Iterable[Array], text: str = "") -> str:

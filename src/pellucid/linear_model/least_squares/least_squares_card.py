@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import MethodCard
-from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.plain import Live, Nothing, Optional, Whole
 from pellucid.core.kinds.usual import COUNT, FLAG, MAYBE_WHOLE, NONNEGATIVE
@@ -16,7 +16,7 @@ from pellucid.linear_model.linear_kinds import INFERENCE, LINE
 
 def _rules(estimator: Any) -> InputRules:
     formats = () if estimator.positive else ANY_SPARSE
-    return InputRules(NUMBERS, several_targets=True, sparse=formats, looks_for_nan=False)
+    return InputRules(NUMBERS, several_targets=True, sparse=formats, looks_for_nan=False, blocks=MOMENTS)
 
 
 CARDS = (

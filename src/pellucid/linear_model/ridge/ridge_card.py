@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard, Trial
 from pellucid.core.checks import check_nonnegative, check_positive
-from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
@@ -84,7 +84,7 @@ CARDS = (
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
         attributes=FITTED,
-        input=replace(NUMERIC, looks_for_nan=False),
+        input=replace(NUMERIC, looks_for_nan=False, blocks=MOMENTS),
         variants=({"solver": "lsqr", "tol": 1e-10}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}),
         unproved=UNPROVED,
         meaning=MEANING,

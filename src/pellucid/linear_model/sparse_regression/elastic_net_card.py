@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import ANY_SPARSE, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
@@ -71,12 +72,12 @@ def _check_mixes(estimator: Any) -> None:
 ONE: dict[str, Any] = {
     "attributes": DESCENDED,
     "check": _warn_of_no_penalty,
-    "input": InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE),
+    "input": InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE, blocks=MOMENTS),
     "unproved": {"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE},
 }
 SEVERAL: dict[str, Any] = {
     "check": _check_mixes,
-    "input": ONE["input"],
+    "input": replace(ONE["input"], blocks=""),
     "unproved": {
         "dual_gap_": GAP_UP_TO_ROUNDING,
         "n_iter_": WORK_DONE,

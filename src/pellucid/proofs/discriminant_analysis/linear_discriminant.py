@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from pellucid.proofs.arrays import Array, SparseOrDense
+from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim, worst_claim
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.seen import Seen
@@ -26,8 +26,8 @@ def prove_linear(fitted: Seen, parameters: Seen, data: TrainingData) -> Certific
     """Return the certificate from the data and the fitted attributes alone."""
     shrinkage, estimator = parameters.shrinkage, parameters.covariance_estimator
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
-    means, covariances = moments(data.X, groups, shrinkage, estimator)
-    counts = np.array([len(rows) for rows in groups])
+    means, covariances = moments(data, groups, shrinkage, estimator)
+    counts = np.array([data.weights[rows].sum() for rows in groups])
     priors = class_priors(parameters.priors, counts)
     shared = np.tensordot(priors, covariances, axes=1)
     within = np.tensordot(counts / counts.sum(), covariances, axes=1) if parameters.solver == "svd" else shared
@@ -40,7 +40,7 @@ def prove_linear(fitted: Seen, parameters: Seen, data: TrainingData) -> Certific
     if hasattr(fitted, "explained_variance_ratio_"):
         scalings = fitted.scalings_.astype(float)
         if parameters.solver == "eigen":  # it takes the total covariance less that within classes for the spread
-            between = moments(data.X, [np.arange(len(data.y))], shrinkage, estimator)[1][0] - within
+            between = moments(data, [np.arange(len(data.y))], shrinkage, estimator)[1][0] - within
             spread = np.einsum("jk,ji,ik->k", scalings, between, scalings)
         else:
             spread = priors @ ((means - priors @ means) @ scalings) ** 2
@@ -206,23 +206,25 @@ def class_priors(priors: Any, counts: Array) -> Array:
     return given if priors is not None and abs(given.sum() - 1.0) <= 1e-5 else given / given.sum()
 
 
-def moments(X: SparseOrDense, groups: list[Array], shrinkage: Any, estimator: Any) -> tuple[Array, list[Array]]:
+def moments(data: TrainingData, groups: list[Array], shrinkage: Any, estimator: Any) -> tuple[Array, list[Array]]:
     """Return mean and covariance of each group of rows; the latter plain, shrunken, or by an estimator.
 
     Rows are read once, about the mean of some of them, and what that mean is off by is corrected afterwards.
     """
-    means, covariances = [], []
+    X, weights, means, covariances = data.X, data.weights, [], []
     for rows in groups:
         near = X[rows[:: max(1, len(rows) // ROWS_AT_ONCE)]].mean(axis=0, dtype=np.float64)
         total, square = np.zeros(len(near)), np.zeros((len(near), len(near)))
         for start in range(0, len(rows), ROWS_AT_ONCE):
-            block = X.take(rows[start : start + ROWS_AT_ONCE], axis=0).astype(np.float64, copy=False)
+            these = rows[start : start + ROWS_AT_ONCE]
+            block = X.take(these, axis=0).astype(np.float64, copy=False)
             block -= near
-            total += np.ones(len(block)) @ block
-            square += block.T @ block
-        shift = total / len(rows)
+            total += weights[these] @ block
+            square += (block.T * weights[these]) @ block
+        mass = weights[rows].sum()
+        shift = total / mass
         means.append(near + shift)
-        plain = square / len(rows) - np.outer(shift, shift)
+        plain = square / mass - np.outer(shift, shift)
         np.fill_diagonal(plain, np.maximum(plain.diagonal(), 0.0))  # of a constant column it may be below, by rounding
         if estimator is not None:
             fitted = deepcopy(estimator)
@@ -286,8 +288,8 @@ def prove_quadratic(fitted: Seen, parameters: Seen, data: TrainingData) -> Certi
       the deviations of its two columns. Rounding of the axes is relative to the largest deviation of all.
     """
     groups = [np.flatnonzero(data.y == code) for code in range(len(fitted.classes_))]
-    priors = class_priors(parameters.priors, np.array([len(rows) for rows in groups]))
-    means, spreads = moments(data.X, groups, parameters.shrinkage, parameters.covariance_estimator)
+    priors = class_priors(parameters.priors, np.array([data.weights[rows].sum() for rows in groups]))
+    means, spreads = moments(data, groups, parameters.shrinkage, parameters.covariance_estimator)
     unit = rounding_unit(np.float64)
     if parameters.solver == "svd":
         own, ridge = 1 - parameters.reg_param, parameters.reg_param * np.eye(means.shape[1])

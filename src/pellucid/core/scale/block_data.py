@@ -1,0 +1,72 @@
+"""Rows in blocks as the training data of a fit: one pass over them, or two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pellucid.core.labels import encode_labels
+from pellucid.core.scale.equivalent_rows import equivalent_rows
+from pellucid.core.scale.row_blocks import RowBlocks, refuse_blocks, row_blocks
+from pellucid.proofs.training_data import TrainingData, fingerprint_of_blocks
+
+if TYPE_CHECKING:
+    from pellucid.core.input_rules import InputRules
+
+KINDS = {"none": "rows", "numbers": "numbers", "classes": "classes"}
+"""What a method's target is -> whose moments are summed."""
+
+
+def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    """Return rows with the moments of all blocks, as training data of a fit; refuse a method that needs every row."""
+    kind = summed_kind(estimator, rules, y)
+    blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
+    look_at_columns(estimator, blocks, reset=True)
+    rows, target, weight, summary = equivalent_rows(blocks, kind)
+    if summary.n_rows < rules.fewest_rows:
+        raise ValueError(
+            f"X must have at least {rules.fewest_rows} rows, got n_samples={summary.n_rows}: "
+            f"a minimum of {rules.fewest_rows} is required."
+        )
+    name = fingerprint_of_blocks(summary.prints)
+    if kind == "classes":
+        classes, codes = encode_labels(target)
+        return TrainingData(rows, codes, weight, classes, given=(rows, target, weight), name=name)
+    if kind == "numbers":
+        target = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
+    return TrainingData(rows, target, weight, given=(rows, target, weight), name=name)
+
+
+def summed_kind(estimator: Any, rules: InputRules, y: Any) -> str:
+    """Return whose moments a method needs; refuse one that needs every row."""
+    name = type(estimator).__name__
+    if not rules.blocks:
+        refuse_blocks(estimator)
+    kind = KINDS[rules.target]
+    if kind != "rows" and y is None:
+        raise ValueError(f"y must be given for {name}, which requires y to be passed, but the target y is None.")
+    return kind
+
+
+def is_one_target(y: Any, n_targets: int) -> bool:
+    """Return whether a target is one column by its own shape, a list of numbers or a series."""
+    return n_targets == 1 and getattr(y, "ndim", 1) == 1
+
+
+def look_at_columns(estimator: Any, blocks: RowBlocks, *, reset: bool) -> None:
+    """Set how many columns there are and their names, or refuse others than those of the fit."""
+    if not reset:
+        known = getattr(estimator, "feature_names_in_", None)
+        if blocks.n_features != estimator.n_features_in_:
+            raise ValueError(
+                f"X must have the {estimator.n_features_in_} columns of the fit, got {blocks.n_features}: "
+                f"X has {blocks.n_features} features, but {type(estimator).__name__} is expecting another number."
+            )
+        if known is not None and blocks.names is not None and tuple(known) != blocks.names:
+            raise ValueError(f"X must have the columns {list(known)}, got {list(blocks.names)}. Put them in order.")
+        return
+    estimator.n_features_in_ = blocks.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    if blocks.names is not None:
+        estimator.feature_names_in_ = np.array(blocks.names, dtype=object)

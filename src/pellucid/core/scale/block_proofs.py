@@ -1,0 +1,23 @@
+"""Rows in blocks as ``verify`` sees them: one more pass over them, by the code of the proofs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
+from pellucid.core.scale.row_blocks import row_blocks
+from pellucid.proofs.blocks import add_blocks, data_with, sum_block
+from pellucid.proofs.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from pellucid.core.input_rules import InputRules
+
+
+def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    """Return rows with the sums that the proofs find in all blocks."""
+    kind = summed_kind(model, rules, y)
+    blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
+    look_at_columns(model, blocks, reset=False)
+    found = blocks.reduce(sum_block, add_blocks, kind)
+    classes = model.classes_ if kind == "classes" else None
+    return data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))

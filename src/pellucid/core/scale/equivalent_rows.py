@@ -1,0 +1,88 @@
+"""Equivalent rows: a small weighted table that has the same moments as rows that nobody can hold.
+
+A method whose answer depends on weight, mean and scatter alone gives the same answer for both, and a weight of k means
+here that a row stands there k times. So a fit to rows in blocks is one pass, and the fit in memory of these rows: no
+solver has a second form.
+
+With ``R'R`` the scatter, each line of ``R`` gives two rows, ``mean + c R_i`` and ``mean - c R_i``, of a weight w with
+``2 w c^2 = 1``; what is left of the weight lies on the mean itself. Any w will do. Where a column lies far from 0
+beside its deviation, w is small and the rows are as far from the mean: they keep all digits of the scatter that way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, eigh
+
+from pellucid.core.scale.moments import (
+    BlockSummary,
+    Moments,
+    join_summaries,
+    join_triangles,
+    summarize_block,
+    triangles_of_block,
+)
+from pellucid.core.scale.row_blocks import RowBlocks
+from pellucid.core.types import Array
+
+SQUARABLE = 1e-6
+"""Smallest eigenvalue of the scatter, in units of the columns, whose digits a product of rows leaves well alone; below
+it a second pass finds the triangle without one."""
+FARTHEST = 2.0**24
+"""Deviations by which the mean of a column may lie from 0 before the rows stay nearer: their squares must be finite."""
+
+
+def equivalent_rows(blocks: RowBlocks, kind: str) -> tuple[Array, Any, Array, BlockSummary]:
+    """Return rows, target (numbers, or labels), weights, and the summary that they were made from."""
+    summary = blocks.reduce(summarize_block, join_summaries, kind)
+    labels = sorted(summary.moments) if kind == "classes" else list(summary.moments)
+    means = {label: summary.moments[label].mean for label in labels}
+    triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
+    if any(triangle is None for triangle in triangles.values()):
+        exact = blocks.reduce(triangles_of_block, join_triangles, kind, means)
+        triangles = {label: exact[label] for label in labels}
+    tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
+    rows, weight, p = np.concatenate(tables), np.concatenate(weights), blocks.n_features
+    if kind == "classes":
+        return rows, np.repeat(np.array(labels), [len(table) for table in tables]), weight, summary
+    return np.ascontiguousarray(rows[:, :p]), rows[:, p:] if kind == "numbers" else None, weight, summary
+
+
+def _factor(scatter: Array) -> Array | None:
+    """Return a triangular factor; None where the product of rows has lost too many digits for one."""
+    unit = np.sqrt(scatter.diagonal())
+    unit[unit == 0.0] = 1.0
+    scaled = scatter / np.outer(unit, unit)
+    used = scatter.diagonal() > 0.0
+    if used.any() and eigh(scaled[np.ix_(used, used)], eigvals_only=True, subset_by_index=[0, 0])[0] < SQUARABLE:
+        return None
+    triangle = np.zeros_like(scatter)
+    triangle[np.ix_(used, used)] = cholesky(scaled[np.ix_(used, used)])
+    return np.asarray(triangle * unit)
+
+
+def rows_with(moments: Moments, triangle: Array | None) -> tuple[Array, Array]:
+    """Return rows and weights with these moments; the weights add up to that of the moments without rounding.
+
+    Examples
+    --------
+    >>> rows, weight = rows_with(Moments(10.0, np.array([5.0]), np.array([[40.0]])), np.array([[np.sqrt(40.0)]]))
+    >>> float(weight.sum()), float(weight @ rows[:, 0]), float((weight @ (rows - 5.0) ** 2).item())
+    (10.0, 50.0, 40.0...)
+    """
+    assert triangle is not None
+    lines = triangle[np.abs(triangle).any(axis=1)]
+    if not len(lines):
+        return moments.mean[None, :], np.array([moments.weight])
+    deviation = np.sqrt(np.maximum(moments.scatter.diagonal(), 0.0) / moments.weight)
+    far = np.max(np.abs(moments.mean[deviation > 0]) / deviation[deviation > 0], initial=1.0)
+    each = moments.weight / (4.0 * len(lines)) / min(float(far), FARTHEST) ** 2
+    each = math.ldexp(1.0, math.floor(math.log2(each)))  # a power of two: weights add up exactly
+    away = lines / math.sqrt(2.0 * each)
+    rows = np.concatenate([moments.mean + away, moments.mean - away, moments.mean[None, :]])
+    weight = np.full(len(rows), each)
+    weight[-1] = moments.weight - 2.0 * len(lines) * each
+    return rows, weight

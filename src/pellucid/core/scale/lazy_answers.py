@@ -1,0 +1,60 @@
+"""Answers about rows in blocks: a Dask collection of the answers about each block, not computed yet."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.scale.row_blocks import is_in_blocks
+from pellucid.core.types import Array
+
+ANSWERS = (
+    "decision_function",
+    "inverse_transform",
+    "predict",
+    "predict_log_proba",
+    "predict_proba",
+    "score_samples",
+    "transform",
+)
+"""Methods whose answer about a row depends on that row alone."""
+
+
+def answer_lazily(kind: type) -> None:
+    """Let the methods of a class that answer row by row take rows in blocks, each in its own task."""
+    for name in ANSWERS:
+        method = vars(kind).get(name) or getattr(kind, name, None)
+        if callable(method) and not hasattr(method, "answers_lazily"):
+            setattr(kind, name, _lazily(name, method))
+
+
+def _lazily(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def answered(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if is_in_blocks(X):
+            return _answers(getattr(self, name), X, given, options)
+        return method(self, X, *given, **options)
+
+    answered.answers_lazily = True  # type: ignore[attr-defined]
+    return answered
+
+
+def _answers(ask: Callable[..., Array], X: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return a Dask array of what ``ask`` says of each block; one row of zeros tells of what kind that is."""
+    import dask.array
+
+    if hasattr(X, "columns"):
+        few = X._meta_nonempty.iloc[:1]
+        like = np.asarray(ask(few.astype(np.float64, errors="ignore"), *given, **options))
+        return X.map_partitions(_of_part, ask, given, options, meta=like[:0])
+    X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+    like = np.asarray(ask(np.zeros((1, X.shape[1]), dtype=X.dtype), *given, **options))
+    columns = {"chunks": (X.chunks[0], like.shape[1:])} if like.ndim == 2 else {"drop_axis": 1}
+    return dask.array.map_blocks(_of_part, X, ask, given, options, meta=like[:0], dtype=like.dtype, **columns)
+
+
+def _of_part(part: Any, ask: Callable[..., Array], given: tuple[Any, ...], options: dict[str, Any]) -> Array:
+    return np.asarray(ask(part, *given, **options))

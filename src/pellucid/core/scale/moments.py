@@ -1,0 +1,182 @@
+"""Moments of rows in one pass: weight, mean and scatter of blocks, joined from differences of means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.scale.row_blocks import Block, BlockError
+from pellucid.core.types import Array
+from pellucid.proofs.training_data import fingerprint
+
+CHUNK = 1 << 16
+"""Numbers that are centered and multiplied in one go: they stay in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weight of some rows, their mean, and their scatter ``sum w (x - mean)(x - mean)'``."""
+
+    weight: float
+    mean: Array
+    scatter: Array
+
+    def merged(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows together; no digits cancel, however far the means are from 0."""
+        total = self.weight + other.weight
+        share = other.weight / total
+        gap = other.mean - self.mean
+        scatter = self.scatter + other.scatter + np.outer(gap, gap) * (self.weight * share)
+        return Moments(total, self.mean + share * gap, scatter)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSummary:
+    """What one pass over the rows leaves: moments by label (one label, None, where there are no classes)."""
+
+    n_rows: int
+    moments: dict[Any, Moments]
+    prints: tuple[str, ...]
+    """Fingerprints of the blocks, in order."""
+    dtype: np.dtype
+
+
+def moments_of(parts: Sequence[Array], weight: Array | None) -> Moments:
+    """Return the moments of tables side by side, read once: deviations are from the mean of their first rows."""
+    p = sum(part.shape[1] for part in parts)
+    chunks = _chunks(parts, max(1, CHUNK // p))
+    near, total, shift, scatter = np.zeros(p), 0.0, np.zeros(p), np.zeros((p, p))
+    for rows, chunk in chunks:
+        if rows.start == 0:
+            near = chunk.mean(axis=0)
+        chunk -= near
+        if weight is None:
+            total += len(chunk)
+            shift += chunk.sum(axis=0)
+            scatter += chunk.T @ chunk
+        else:
+            total += float(weight[rows].sum())
+            shift += weight[rows] @ chunk
+            scatter += chunk.T @ (chunk * weight[rows, None])
+    shift /= total
+    return Moments(total, near + shift, scatter - total * np.outer(shift, shift))
+
+
+def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Array:
+    """Return a triangular ``R`` with ``R'R`` the scatter about a mean: nothing is squared, so no digit is lost."""
+    p = len(mean)
+    triangle = np.zeros((0, p))
+    for rows, chunk in _chunks(parts, max(4 * p, CHUNK // p)):
+        chunk -= mean
+        if weight is not None:
+            chunk *= np.sqrt(weight[rows, None])
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, chunk]), mode="r"))
+    return triangle
+
+
+def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]]:
+    """Yield some rows of tables side by side at a time, in float64; the next ones may overwrite them."""
+    n, p = len(parts[0]), sum(part.shape[1] for part in parts)
+    buffer = np.empty((min(n, height), p))
+    for start in range(0, n, height):
+        rows = slice(start, min(start + height, n))
+        chunk, left = buffer[: rows.stop - start], 0
+        for part in parts:
+            chunk[:, left : left + part.shape[1]] = part[rows]
+            left += part.shape[1]
+        yield rows, chunk
+
+
+def summarize_block(block: Block, kind: str) -> BlockSummary:
+    """Return the moments of a block: of its rows, of rows and target side by side, or of the rows of each class.
+
+    ``kind`` is ``rows``, ``numbers`` or ``classes``.
+    """
+    found = {label: moments_of(parts, weight) for label, parts, weight in _groups(block, kind)}
+    if not all(np.isfinite(one.scatter).all() for one in found.values()):
+        _refuse_values(block)
+    is_float = block.X.dtype.kind == "f"
+    prints = (fingerprint(block.X, block.y, block.weight),)
+    return BlockSummary(len(block), found, prints, block.X.dtype if is_float else np.dtype(np.float64))
+
+
+def _groups(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
+    """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
+    X, y, weight = block.X, block.y, _weights(block)
+    if weight is not None and not weight.all():
+        counted = np.flatnonzero(weight)
+        X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
+    if not len(X):
+        return
+    if kind == "rows":
+        yield None, (X,), weight
+    elif kind == "numbers":
+        yield None, (X, _numbers(y, block.number)), weight
+    else:
+        assert y is not None
+        labels, codes = np.unique(y, return_inverse=True)
+        for k, label in enumerate(labels.tolist()):
+            if label is None or label != label:
+                raise BlockError(f"block {block.number} must have a label for each row, got a row without one.")
+            rows = np.flatnonzero(codes.reshape(-1) == k)
+            yield label, (X[rows],), None if weight is None else weight[rows]
+
+
+def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
+    """Return the summary of all blocks, which come in order."""
+    labels: dict[Any, list[Moments]] = {}
+    for one in found:
+        for label, moments in one.moments.items():
+            labels.setdefault(label, []).append(moments)
+    return BlockSummary(
+        sum(one.n_rows for one in found),
+        {label: reduce(Moments.merged, parts) for label, parts in labels.items()},
+        tuple(text for one in found for text in one.prints),
+        np.result_type(*(one.dtype for one in found)),
+    )
+
+
+def triangles_of_block(block: Block, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
+    """Return for each label of a block the triangle of its rows about the mean of all."""
+    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in _groups(block, kind)}
+
+
+def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
+    """Return the triangles of all blocks together."""
+    labels = dict.fromkeys(label for one in found for label in one)
+    stacks = {label: np.vstack([one[label] for one in found if label in one]) for label in labels}
+    return {label: np.asarray(np.linalg.qr(stack, mode="r")) for label, stack in stacks.items()}
+
+
+def _weights(block: Block) -> Array | None:
+    """Return the weights of a block; refuse those below 0."""
+    if block.weight is None:
+        return None
+    weight = block.weight.astype(np.float64)
+    if weight.ndim != 1 or not np.isfinite(weight).all() or (weight < 0).any():
+        raise BlockError(f"block {block.number} must have weights of at least 0, one for each row, got others.")
+    return weight
+
+
+def _numbers(y: Array | None, number: int) -> Array:
+    """Return a target of numbers as columns."""
+    assert y is not None
+    if y.dtype.kind not in "biuf":
+        raise BlockError(f"block {number} must have numbers as its target, got {y.dtype}.")
+    return y.reshape(len(y), -1)
+
+
+def _refuse_values(block: Block) -> None:
+    """Say which block holds NaN, infinity, or values whose squares overflow."""
+    for what, part in (("X", block.X), ("y", block.y)):
+        if part is not None and part.dtype.kind == "f" and not np.isfinite(part).all():
+            row = int(np.flatnonzero(~np.isfinite(part.reshape(len(part), -1)).all(axis=1))[0])
+            raise BlockError(
+                f"{what} must be finite: Input contains NaN or infinity, in row {row} of block {block.number}. "
+                "Drop such rows, or fill them."
+            )
+    raise BlockError(f"block {block.number} must have values whose squares are finite, got larger ones. Change units.")

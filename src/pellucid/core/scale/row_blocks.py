@@ -1,0 +1,196 @@
+"""Rows in blocks: what a Dask array or data frame is to a method, and passes over it whose sums have a fixed order.
+
+A family gives ``work``, from a block to its statistics, and ``join``, from statistics in order to one. Blocks are
+those of the data, and the tree by which they are joined depends on their number alone: how many workers or threads
+there are, and which of them die, changes no bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from pellucid.core.threads import single_threaded_blas
+from pellucid.core.types import Array
+
+S = TypeVar("S")
+Layout = tuple[int, tuple[str, ...] | None]
+"""How many columns a block must have, and their names if it is a table."""
+
+JOINED = 8
+"""Statistics that are joined at once: each level of the tree holds an eighth of the one below."""
+
+
+class BlockError(ValueError):
+    """A block is not what the others are; the message names it."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of one block, with their target and weights where there are any."""
+
+    number: int
+    X: Array
+    y: Array | None = None
+    weight: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def is_in_blocks(X: Any) -> bool:
+    """Return whether rows are a Dask collection, by the protocol that all of them have: Dask is not imported."""
+    return not isinstance(X, np.ndarray) and hasattr(type(X), "__dask_graph__")
+
+
+def refuse_blocks(estimator: Any) -> NoReturn:
+    """Say that a method needs all its rows in memory, and what to do."""
+    raise ValueError(
+        f"X must be in memory for {type(estimator).__name__}, got a Dask collection: its answer depends on more of the "
+        "rows than a few passes tell. Fit it to a sample of them: X.compute()."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlocks:
+    """The blocks of some rows, as tasks that Dask has not run yet."""
+
+    rows: Sequence[Any]
+    targets: Sequence[Any]
+    weights: Sequence[Any]
+    n_features: int
+    names: tuple[str, ...] | None
+    """Of the columns of a data frame."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def reduce(self, work: Callable[..., S], join: Callable[[Sequence[S]], S], *given: Any) -> S:
+        """Return ``join`` of ``work(block, *given)`` of all blocks that have rows, in one pass.
+
+        The tasks run on the current client of Dask, or on threads here where there is none. ``work`` and ``join`` must
+        be functions that pickle can name; both run with BLAS on one thread, whose sums are the same everywhere.
+        """
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        token = uuid4().hex  # a pass is one of its own, also where the same was done before
+
+        def task(function: Callable[..., Any], *arguments: Any, name: str) -> Any:
+            return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{token}")
+
+        shared = delayed(given, traverse=False)
+        layout = (self.n_features, self.names)
+        level = [
+            task(_on_block, work, k, layout, *parts, shared, name=f"{work.__name__}-{k}")
+            for k, parts in enumerate(zip(self.rows, self.targets, self.weights, strict=True))
+        ]
+        height = 0
+        while len(level) > 1:
+            height += 1
+            groups = [level[start : start + JOINED] for start in range(0, len(level), JOINED)]
+            level = [task(_joined, join, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
+        (found,) = compute(level[0])
+        if found is None:
+            raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
+        return found  # type: ignore[no-any-return]  # Dask has no types
+
+
+def _on_block(
+    work: Callable[..., Any], number: int, layout: Layout, X: Any, y: Any, weight: Any, given: tuple[Any, ...]
+) -> Any:
+    block = _read(number, layout, X, y, weight)
+    if not len(block):
+        return None
+    with single_threaded_blas(), np.errstate(all="ignore"):
+        return work(block, *given)
+
+
+def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
+    known = [one for one in found if one is not None]
+    if len(known) < 2:
+        return known[0] if known else None
+    with single_threaded_blas(), np.errstate(all="ignore"):
+        return join(known)
+
+
+def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
+    """Return a block as arrays; refuse one with other columns, or with fewer targets than rows."""
+    n_features, names = layout
+    if names is not None and tuple(map(str, X.columns)) != names:
+        raise BlockError(
+            f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
+        )
+    rows = np.asarray(X)
+    if rows.ndim != 2 or rows.shape[1] != n_features:
+        raise BlockError(f"block {number} must have {n_features} columns, got shape {rows.shape}.")
+    if rows.dtype.kind not in "biuf":
+        try:
+            rows = rows.astype(np.float64)
+        except (TypeError, ValueError):
+            raise BlockError(f"block {number} must hold numbers, got {rows.dtype}. Code words as numbers.") from None
+    target, weights = (None if part is None else np.asarray(part) for part in (y, weight))
+    for what, part in (("y", target), ("sample_weight", weights)):
+        if part is not None and len(part) != len(rows):
+            raise BlockError(
+                f"block {number} must have as many entries in {what} as rows in X, got {len(part)} and {len(rows)}."
+            )
+    return Block(number, rows, target, weights)
+
+
+def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
+    """Return the blocks of a Dask array or data frame, with the target and weights that belong to each."""
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    if names is None:
+        if X.ndim != 2:
+            raise ValueError(f"X must be a 2D array, got {X.ndim} dimensions. Reshape your data.")
+        X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+        rows = [row[0] for row in X.to_delayed()]
+    else:
+        rows = list(X.to_delayed())
+    targets, weights = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
+    return RowBlocks(rows, targets, weights, X.shape[1] if names is None else len(names), names)
+
+
+def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
+    """Return the pieces of a target, or of weights, that belong to the blocks of the rows."""
+    if part is None:
+        return [None] * n_blocks
+    if not is_in_blocks(part):
+        import dask.array
+
+        part = dask.array.from_array(np.asarray(part))
+    if not hasattr(part, "chunks"):
+        pieces = list(part.to_delayed())  # of a data frame; that lengths agree is seen in each block
+        return _as_many(pieces, n_blocks, what)
+    heights = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
+    if part.chunks[0] != heights and not np.isnan([*part.chunks[0]]).any():
+        if np.isnan([*heights]).any():
+            heights = tuple(int(n) for n in _heights(X))
+        if sum(heights) != part.shape[0]:
+            raise ValueError(
+                f"{what} must have an entry for each row, got {part.shape[0]} and {sum(heights)} rows: "
+                "Found input variables with inconsistent numbers of samples."
+            )
+        part = part.rechunk({0: heights})
+    part = part.rechunk({1: -1}) if part.ndim == 2 and part.numblocks[1] > 1 else part
+    return _as_many(list(part.to_delayed().ravel()), n_blocks, what)
+
+
+def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
+    if len(pieces) != n_blocks:
+        raise ValueError(f"{what} must have as many blocks as X, got {len(pieces)} and {n_blocks}. Read them together.")
+    return pieces
+
+
+def _heights(X: Any) -> Sequence[int]:
+    """Return the number of rows of each block, which takes a pass where Dask does not know it."""
+    from dask.base import compute
+    from dask.delayed import delayed
+
+    found: Sequence[int] = compute(*(delayed(len)(part) for part in np.ravel(X.to_delayed())))
+    return found

@@ -1,0 +1,326 @@
+"""Rows in Dask blocks: the fit is that of the rows in memory, to the last bit the same for any number of threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pellucid
+from pellucid.cross_decomposition import CCA
+from pellucid.decomposition import PCA
+from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from pellucid.linear_model import BridgeRegression, ElasticNet, Lasso, LinearRegression, Ridge
+from pellucid.naive_bayes import GaussianNB
+from pellucid.svm import SVC
+
+dask = pytest.importorskip("dask", reason="the extra 'scale' is not installed")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+N, P, HEIGHT = 4000, 5, 700
+EXACT = 1e-11
+BESIDE = {"trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_iter_", "dual_gap_"}
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(N, P)) @ rng.normal(size=(P, P)) + 1e3 * (np.arange(P) % 3 == 0)
+Y = X @ rng.normal(size=(P, 2)) + rng.normal(size=(N, 2))
+LABELS = np.array(["few", "many", "none"])[np.digitize(Y[:, 0] - Y[:, 0].mean(), [-2.0, 1.0])]
+WEIGHT = rng.integers(0, 3, N).astype(float)
+
+METHODS = [
+    (LinearRegression(), Y[:, 0]),
+    (LinearRegression(fit_intercept=False), Y),
+    (Ridge(alpha=10.0), Y),
+    (Lasso(alpha=0.1), Y[:, 0]),
+    (ElasticNet(alpha=0.1), Y),
+    (BridgeRegression(), Y[:, 0]),
+    (PCA(3), None),
+    (PCA(0.9, whiten=True), None),
+    (CCA(n_components=1), Y),
+    (GaussianNB(), LABELS),
+    (LinearDiscriminantAnalysis(), LABELS),
+    (LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1), LABELS),
+    (QuadraticDiscriminantAnalysis(), LABELS),
+]
+
+
+def blocks(array, height=HEIGHT, width=None):
+    return da.from_array(array, chunks=(height, width or -1) if array.ndim == 2 else height)
+
+
+def fitted(model, rows, target, **weights):
+    return (
+        pellucid.core.cards.card_of(type(model))
+        .estimator(**model.get_params())
+        .fit(rows, *(() if target is None else (target,)), **weights)
+    )
+
+
+def attributes(model):
+    found = {name: getattr(model, name) for name in vars(model) if name.endswith("_") and name not in BESIDE}
+    return {name: value for name, value in found.items() if not name.startswith("_")}
+
+
+def assert_same(one, other, tolerance=EXACT):
+    for name, value in attributes(one).items():
+        twin = getattr(other, name)
+        for a, b in zip(value, twin, strict=True) if isinstance(value, list) else ((value, twin),):
+            if np.asarray(a).dtype.kind == "f":
+                size = np.abs(a).max(initial=0.0) if np.size(a) else 0.0
+                if name == "intercept_":  # a difference of means
+                    size = max(size, 1e3)
+                if name == "rotations_":  # signs of directions are free
+                    a, b = np.abs(a), np.abs(b)
+                np.testing.assert_allclose(b, a, rtol=0, atol=tolerance * max(size, 1e-300), err_msg=name)
+            else:
+                np.testing.assert_array_equal(a, b, err_msg=name)
+
+
+@pytest.mark.parametrize(("model", "target"), METHODS, ids=lambda value: type(value).__name__)
+def test_the_fit_is_that_in_memory_and_is_proved_by_a_pass(model, target):
+    in_memory = fitted(model, X, target)
+    others = (None,) if target is None else (blocks(target),)
+    in_blocks = fitted(model, blocks(X, width=2), others[0])
+    assert_same(in_memory, in_blocks)
+    assert in_blocks.certificate_.holds
+    assert pellucid.verify(in_blocks, blocks(X, height=999), *others).holds  # blocks of other heights are the same rows
+    assert pellucid.verify(in_blocks, X, *(() if target is None else (target,))).holds
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), Lasso(alpha=0.1), GaussianNB()], ids=repr)
+def test_weights_are_repetitions(model):
+    target = LABELS if isinstance(model, GaussianNB) else Y[:, 0]
+    repeated = np.repeat(np.arange(N), WEIGHT.astype(int))
+    in_blocks = fitted(model, blocks(X), blocks(target), sample_weight=blocks(WEIGHT))
+    assert_same(fitted(model, X[repeated], target[repeated]), in_blocks)
+    assert pellucid.verify(in_blocks, blocks(X), blocks(target), sample_weight=blocks(WEIGHT)).holds
+
+
+def test_means_far_from_zero_cost_no_digits():
+    far = X + 1e6
+    in_memory, in_blocks = LinearRegression().fit(far, Y[:, 0]), LinearRegression().fit(blocks(far), blocks(Y[:, 0]))
+    np.testing.assert_allclose(in_blocks.coef_, in_memory.coef_, rtol=1e-10)
+    np.testing.assert_allclose(PCA().fit(blocks(far)).explained_variance_, PCA().fit(X).explained_variance_, rtol=1e-9)
+
+
+def test_columns_that_hardly_differ_are_told_apart_by_a_second_pass():
+    close = np.column_stack([X[:, 0] - 1e3, X[:, 0] - 1e3 + 1e-6 * rng.normal(size=N)])
+    target = close @ [1.0, 2.0] + 1e-3 * rng.normal(size=N)
+    in_memory = LinearRegression().fit(close, target)
+    in_blocks = LinearRegression().fit(blocks(close), blocks(target))
+    np.testing.assert_allclose(in_blocks.coef_, in_memory.coef_, rtol=1e-6)
+    assert in_blocks.rank_ == in_memory.rank_ == 2
+
+
+def test_bits_are_the_same_on_any_number_of_threads():
+    found = []
+    for threads in (1, 2, 4):
+        with dask.config.set(scheduler="threads", num_workers=threads):
+            found.append(Lasso(alpha=0.1).fit(blocks(X), blocks(Y[:, 0])))
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.coef_, found[0].coef_)
+        assert other.intercept_ == found[0].intercept_
+
+
+@pytest.mark.parametrize("name", ["coef_", "intercept_", "theta_", "components_", "means_"])
+def test_a_changed_model_is_noticed(name):
+    for model, target in METHODS[:1] + METHODS[6:7] + METHODS[9:11]:
+        others = () if target is None else (blocks(target),)
+        broken = fitted(model, blocks(X), *(others or (None,)))
+        if not hasattr(broken, name):
+            continue
+        setattr(broken, name, getattr(broken, name) * 1.001)
+        with pytest.warns(pellucid.UncertifiedWarning):
+            certificate = pellucid.verify(broken, blocks(X), *others)
+        assert not certificate.holds
+        assert "fingerprint" not in certificate.reason  # the data are those of the fit
+
+
+def test_other_rows_are_noticed():
+    model = LinearRegression().fit(blocks(X), blocks(Y[:, 0]))
+    other = X.copy()
+    other[17, 2] += 30.0
+    with pytest.warns(pellucid.UncertifiedWarning, match="not the training data"):
+        assert not pellucid.verify(model, blocks(other), blocks(Y[:, 0])).holds
+
+
+# answers
+
+
+@pytest.mark.parametrize(("model", "target"), METHODS, ids=lambda value: type(value).__name__)
+def test_answers_about_blocks_are_lazy_and_those_about_rows(model, target):
+    found = fitted(model, X, target)
+    for name in ("predict", "predict_proba", "decision_function", "transform"):
+        if not hasattr(found, name):
+            continue
+        lazy = getattr(found, name)(blocks(X, width=2))
+        assert isinstance(lazy, da.Array)
+        expected = getattr(found, name)(X)
+        assert lazy.shape == expected.shape
+        assert lazy.dtype == expected.dtype
+        got = lazy.compute()
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+        else:
+            np.testing.assert_array_equal(got, expected)
+
+
+# tables
+
+
+def test_data_frames_of_any_partitions_are_read():
+    names = list("abcde")
+    frame = pd.DataFrame(X, columns=names).assign(y=Y[:, 0])
+    lazy = dd.from_pandas(frame, npartitions=3)
+    model = LinearRegression().fit(lazy[names], lazy["y"])
+    assert model.feature_names_in_.tolist() == names
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, Y[:, 0]).coef_, rtol=1e-11)
+    np.testing.assert_allclose(model.predict(lazy[names]).compute(), model.predict(frame[names]), rtol=1e-12)
+    some = lazy[lazy["a"] > 1e3]  # lengths that Dask does not know
+    kept = frame[frame["a"] > 1e3]
+    np.testing.assert_allclose(
+        LinearRegression().fit(some[names], some["y"]).coef_,
+        LinearRegression().fit(kept[names], kept["y"]).coef_,
+        rtol=1e-10,
+    )
+    with pytest.raises(ValueError, match="must have the columns"):
+        pellucid.verify(model, lazy[names[::-1]], lazy["y"])
+
+
+def test_targets_in_memory_and_blocks_of_unknown_length_go_together():
+    unknown = blocks(X)[blocks(X)[:, 0] > -np.inf]
+    assert np.isnan(unknown.shape[0])
+    expected = LinearRegression().fit(X, Y[:, 0]).coef_
+    np.testing.assert_allclose(LinearRegression().fit(unknown, Y[:, 0]).coef_, expected, rtol=1e-11)
+    np.testing.assert_allclose(
+        LinearRegression().fit(blocks(X), blocks(Y[:, 0], height=911)).coef_, expected, rtol=1e-11
+    )
+
+
+# what is wrong is named
+
+
+def delayed_blocks(*parts):
+    return da.concatenate([da.from_array(part, chunks=part.shape) for part in parts], axis=0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "target", "sentence"),
+    [
+        (delayed_blocks(X[:9], X[9:30]), blocks(Y[:29, 0]), "y must have an entry for each row, got 29 and 30 rows"),
+        (blocks(X[:, 0]), blocks(Y[:, 0]), "X must be a 2D array"),
+        (blocks(X), None, "y must be given"),
+        (delayed_blocks(np.full((9, P), np.nan), X[9:30]), blocks(Y[:30, 0]), "in row 0 of block 0"),
+        (delayed_blocks(X[:9], np.full((9, P), np.inf)), blocks(Y[:18, 0]), "in row 0 of block 1"),
+        (delayed_blocks(X[:9], np.full((9, P), 1e200)), blocks(Y[:18, 0]), "whose squares are finite"),
+        (blocks(X[:30]), blocks(np.array(["a"] * 30)), "block 0 must have numbers as its target"),
+        (blocks(X[:30].astype("U8")).astype(object), blocks(LABELS[:30]), "numbers"),
+        (blocks(X[:0]), blocks(Y[:0, 0]), "must have rows"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_sentence_and_nothing_looks_fitted(rows, target, sentence):
+    model = LinearRegression()
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(rows, target)
+    assert not hasattr(model, "coef_")
+
+
+def test_a_block_with_other_columns_is_named():
+    good = pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 1.0]})
+    parts = [dask.delayed(good), dask.delayed(good.rename(columns={"b": "c"}))]
+    lazy = dd.from_delayed(parts, meta=good, verify_meta=False)
+    with pytest.raises(ValueError, match=r"block 1 must have the columns \['a', 'b'\], got \['a', 'c'\]"):
+        LinearRegression().fit(lazy, np.arange(4.0))
+    words = dd.from_delayed([parts[0], dask.delayed(good.assign(b=["x", "y"]))], meta=good, verify_meta=False)
+    with pytest.raises(ValueError, match="block 1 must hold numbers"):
+        LinearRegression().fit(words, np.arange(4.0))
+
+
+def test_blocks_without_rows_are_passed_over():
+    rows, target = delayed_blocks(X[:0], X[:500], X[:0]), blocks(Y[:500, 0])
+    np.testing.assert_allclose(
+        LinearRegression().fit(rows, target).coef_, LinearRegression().fit(X[:500], Y[:500, 0]).coef_, rtol=1e-10
+    )
+
+
+def test_methods_that_need_every_row_say_so():
+    with pytest.raises(ValueError, match=r"X must be in memory for SVC, got a Dask collection.*sample"):
+        SVC().fit(blocks(X), blocks(LABELS))
+    with pytest.raises(ValueError, match="in memory for LinearDiscriminantAnalysis"):
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(blocks(X), blocks(LABELS))
+
+
+def test_dask_is_imported_by_nobody_who_does_not_bring_it():
+    code = "import sys, numpy as np; from pellucid.linear_model import Ridge; X = np.eye(3); Ridge().fit(X, X[0])"
+    code += "; sys.exit('dask' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# workers in processes
+
+
+CLUSTER = """
+    import os, signal, threading, time
+    import dask.array as da, numpy as np
+    from distributed import Client, LocalCluster
+    from pellucid.linear_model import Lasso
+
+    if __name__ == "__main__":
+        rng = np.random.default_rng(0)
+        rows = da.random.default_rng(0).normal(size=(400_000, 8), chunks=(10_000, 8))
+        target = rows @ np.arange(8.0) + 1.0
+        found, killed = [], []
+        for workers in (1, 2):
+            with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
+                with Client(cluster) as client:
+                    if workers == 2:
+                        victim = next(iter(client.run(os.getpid).values()))
+                        threading.Timer(0.4, lambda: killed.append(os.kill(victim, signal.SIGKILL))).start()
+                    model = Lasso(alpha=0.1).fit(rows, target)
+                    assert len(killed) == workers - 1, "the fit was over too soon"
+                    found.append(model.coef_.tobytes())
+        assert found[0] == found[1]
+        print("same bits")
+"""
+
+
+def test_bits_are_the_same_for_one_worker_and_for_two_of_which_one_is_killed(tmp_path):
+    pytest.importorskip("distributed")
+    script = tmp_path / "cluster.py"
+    script.write_text(textwrap.dedent(CLUSTER))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    assert "same bits" in done.stdout, done.stderr[-2000:]
+
+
+LIMITED = """
+    import resource, sys
+    import dask, dask.array as da, numpy as np
+    from pellucid.linear_model import LinearRegression
+
+    rows = da.random.default_rng(0).normal(size=(6_000_000, 20), chunks=(100_000, 20))  # 960 MB
+    target = rows[:, 0] - 2.0 * rows[:, 3]
+    LinearRegression().fit(rows[:200_000], target[:200_000])
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 400_000_000, used + 400_000_000))
+    with dask.config.set(scheduler="threads", num_workers=2):
+        model = LinearRegression().fit(rows, target)
+    print("fitted", model.coef_.round(9).tolist())
+    try:
+        rows.compute()
+    except MemoryError:
+        print("too large to hold")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
+def test_a_fit_holds_a_few_blocks_only(tmp_path):
+    script = tmp_path / "limited.py"
+    script.write_text(textwrap.dedent(LIMITED))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
+    assert "fitted [1.0" in done.stdout, done.stderr[-2000:]
+    assert "too large to hold" in done.stdout

@@ -297,10 +297,10 @@ def test_regions_have_the_lowest_row_first():
     assert list(b64decode(layer.cells)) == [0, 1, 2, 3]
 
 
-def test_the_page_is_promised_thirteen_kinds_of_layers():
+def test_the_page_is_promised_fourteen_kinds_of_layers():
     assert set(KINDS) == {
         "points", "segments", "polyline", "band", "regions", "heat", "ellipses", "arrows", "tree", "bars", "matrix",
-        "text", "image",
+        "text", "image", "graph",
     }  # fmt: skip
 
 

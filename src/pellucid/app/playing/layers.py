@@ -64,7 +64,7 @@ class Layer:
         return {"kind": self.kind} | {name: value for name, value in told.items() if value is not None}
 
 
-JSON_NAMES = {"classes": "class", "tree_nodes": "nodes"}
+JSON_NAMES = {"classes": "class", "tree_nodes": "nodes", "graph_nodes": "nodes"}
 """Fields whose name in JSON is another: ``class`` is a word of Python."""
 
 
@@ -176,6 +176,7 @@ class TreeLayer(Layer):
 
     kind = "tree"
     tree_nodes: Any
+    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,7 @@ class BarsLayer(Layer):
     labels: Any
     values: Any
     classes: Any = None
+    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,7 @@ class MatrixLayer(Layer):
     values: Any
     rows: Any = None
     columns: Any = None
+    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -210,12 +213,23 @@ class TextLayer(Layer):
 
 @dataclass(frozen=True)
 class ImageLayer(Layer):
-    """Pixels as bytes in base64, gray or red, green and blue, the topmost row first."""
+    """Pixels as bytes in base64, gray or red, green and blue, the topmost row first; made by :func:`image`."""
 
     kind = "image"
     width: int
     height: int
     values: str
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class GraphLayer(Layer):
+    """Nodes ``{x, y, text, class?}`` at places from 0 to 1, y = 1 on top, and links ``(from, to, weight or None)``."""
+
+    kind = "graph"
+    graph_nodes: Any
+    links: Any
+    title: str | None = None
 
 
 def handle(attribute: str, rows: Any = None, columns: Any = None) -> dict[str, Any]:
@@ -224,7 +238,6 @@ def handle(attribute: str, rows: Any = None, columns: Any = None) -> dict[str, A
 
 
 KINDS: dict[str, type[Layer]] = {layer.kind: layer for layer in Layer.__subclasses__()}
-PYTHON_NAMES: dict[str, str] = {word: name for name, word in JSON_NAMES.items()}
 
 
 def regions(codes: Array, extent: tuple[float, float, float, float]) -> RegionsLayer:
@@ -241,6 +254,13 @@ def heat(values: Array, extent: tuple[float, float, float, float], *, log: bool 
     return HeatLayer(width, height, b64encode(values.astype("<f4").tobytes()).decode(), extent, log or None)
 
 
+def image(values: Array, *, title: str | None = None) -> ImageLayer:
+    """Return the layer of grays from 0 to 1, (height, width), whose first row is the topmost; others are cut off."""
+    height, width = values.shape
+    pixels = np.clip(np.nan_to_num(values) * WIDEST_BYTE, 0, WIDEST_BYTE).round().astype(np.uint8)
+    return ImageLayer(width, height, b64encode(pixels.tobytes()).decode(), title)
+
+
 def read_layer(node: Any) -> Layer:
     """Return the layer that JSON describes."""
     if not isinstance(node, dict) or node.get("kind") not in KINDS:
@@ -248,7 +268,8 @@ def read_layer(node: Any) -> Layer:
         raise ValueError(f"layer must be of one of the kinds {tuple(KINDS)}, got {got!r}.")
     kind = KINDS[node["kind"]]
     told = {str(name): value for name, value in node.items() if name != "kind"}
-    given: dict[str, Any] = {PYTHON_NAMES.get(name, name): value for name, value in told.items()}
+    own = {JSON_NAMES.get(field.name, field.name): field.name for field in fields(kind)}
+    given: dict[str, Any] = {own.get(name, name): value for name, value in told.items()}
     unknown = given.keys() - {field.name for field in fields(kind)}
     if unknown:
         raise ValueError(f"layer of kind {kind.kind!r} must have none but its own fields, got {sorted(unknown)}.")

@@ -136,7 +136,7 @@ def _place_of(card: MethodCard) -> tuple[str, str | None, dict[str, Any]]:
     if issubclass(kind, RegressorMixin):
         return "Regression", "numbers", {"set": "wave" if "coef_" not in attributes else "line"}
     if issubclass(kind, ClusterMixin) or attributes & {"means_", "densities_"}:
-        return "Clusters", None, {"set": "blobs"}
+        return "Clusters", None, {"set": "blobs", "rows": 36} if "children_" in attributes else {"set": "blobs"}
     if "embedding_" in attributes:
         return "Maps", None, {"set": "swiss_roll", "rows": 300}
     return "Maps", None, {"set": "iris"}

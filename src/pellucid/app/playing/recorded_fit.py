@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from pellucid.app.playing.layers import Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
+from pellucid.app.playing.scene import Scene, View
 from pellucid.app.playing.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
-from pellucid.app.playing.stages import Report, fit_in_stages, shown_not_warned
+from pellucid.app.playing.stages import Report, Stage, fit_in_stages, shown_not_warned
 from pellucid.app.playing.telling import (
     fitted_numbers,
     numbered_steps,
     thinned,
     told_certificate,
+    told_columns,
     told_trace,
     told_workings,
     written,
 )
-from pellucid.app.playing.views import Scene, View, view_of
+from pellucid.app.playing.views import view_of
 from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
@@ -80,26 +83,48 @@ def perform_fit(
     report: Report | None = None,
 ) -> Performance:
     """Return the recording of :func:`record_play`, and the fitted model, which can be changed, proved and drawn."""
-    check_whole(2, most_frames=most_frames)
     takes_target = is_classifier(estimator) or is_regressor(estimator)
-    model, stages = fit_in_stages(estimator, X, y if takes_target else None, report)
-    shown = _names_of(X, names)
+    _, stages = fit_in_stages(estimator, X, y if takes_target else None, report)
+    return perform_stages(stages, X, y, name=name, names=names, most_frames=most_frames)
+
+
+def perform_stages(
+    stages: Sequence[Stage],
+    X: Data,
+    y: Data = None,
+    *,
+    name: str = "",
+    names: Sequence[str] | None = None,
+    most_frames: int = 200,
+    title: str = "",
+    python: str = "",
+    extra: Callable[[Stage], Sequence[Layer]] | None = None,
+) -> Performance:
+    """Return stages of a model on its rows as a recording, and the last model, which is the fitted one.
+
+    An idea has a title and code of its own, and may draw ``extra`` layers at each stage.
+    """
+    check_whole(2, most_frames=most_frames)
+    model, shown = stages[-1].model, _names_of(X, names)
     target = None if y is None else np.asarray(y)
-    workings = told_workings(model, X, y if takes_target else None) if len(X) <= MOST_WORKED_ROWS else None
+    told = y if is_classifier(model) or is_regressor(model) else None
+    workings = told_workings(model, X, told) if len(X) <= MOST_WORKED_ROWS else None
     while True:
-        stages = thinned(stages, most_frames)
-        view = view_of(Scene(X, target, shown, stages, ROOM / len(stages)))
-        found = _recorded(view, name, workings)
+        kept = thinned(list(stages), most_frames)
+        view = view_of(Scene(X, target, shown, kept, ROOM / len(kept)))
+        found = _recorded(view, name, workings, extra or (lambda _stage: ()))
         if found.size <= LARGEST or most_frames == 2:
             break
-        most_frames = max(2, len(stages) // 2)
+        most_frames = max(2, len(kept) // 2)
+    if title:
+        found = replace(found, title=f"{title} on {name}" if name else title, python=python)
     return Performance(
         found,
         model,
         X,
-        y if takes_target else None,
-        prove=lambda changed: _proved(changed, X, y if takes_target else None),
-        redraw=lambda changed: view.layers(replace(stages[-1], model=changed)),
+        told,
+        prove=lambda changed: _proved(changed, X, told),
+        redraw=lambda changed: view.layers(replace(kept[-1], model=changed)),
     )
 
 
@@ -108,13 +133,15 @@ def _proved(model: Any, X: Data, y: Data) -> Certificate:
         return verify(model, X, y, random_state=0)
 
 
-def _recorded(view: View, name: str, workings: Mapping[str, Any] | None) -> Recording:
+def _recorded(
+    view: View, name: str, workings: Mapping[str, Any] | None, extra: Callable[[Stage], Sequence[Layer]]
+) -> Recording:
     scene, model = view.scene, view.scene.model
     steps = numbered_steps(workings)
-    trace, rows = told_trace(model.trace_, [stage.row for stage in scene.stages])
+    trace, rows = _trace_of(scene.stages)
     frames = tuple(
-        Frame(stage.label, tuple(view.layers(stage)), rows.get(stage.row), steps.get(stage.number), stage.seconds)
-        for stage in scene.stages
+        Frame(stage.label, (*view.layers(stage), *extra(stage)), row, steps.get(stage.number), stage.seconds)
+        for stage, row in zip(scene.stages, rows, strict=True)
     )
     data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
     return Recording(
@@ -131,6 +158,16 @@ def _recorded(view: View, name: str, workings: Mapping[str, Any] | None) -> Reco
         workings=workings,
         fitted=fitted_numbers(model, card_of(type(model)), scene.names),
     )
+
+
+def _trace_of(stages: Sequence[Stage]) -> tuple[dict[str, Any], list[int | None]]:
+    """Return the trace, and the row of each stage in it: the fit's own, or what was measured at the stages."""
+    if all("measured" in stage.known for stage in stages):
+        columns = stages[-1].known["measured"]
+        measured = {name: [stage.known["measured"][name] for stage in stages] for name in columns}
+        return told_columns({"iteration": np.arange(1, len(stages) + 1), **measured}), list(range(len(stages)))
+    trace, places = told_trace(stages[-1].model.trace_, [stage.row for stage in stages])
+    return trace, [places.get(stage.row) for stage in stages]
 
 
 def _names_of(X: Data, names: Sequence[str] | None) -> list[str]:

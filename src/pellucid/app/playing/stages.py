@@ -24,6 +24,9 @@ from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import UncertifiedWarning
 
 ANSWER = "the answer"
+MOST_PAIRS = 80
+"""Pairs of multipliers that are shown; of more some are left out."""
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -112,9 +115,11 @@ def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None
         watched.fit(X, y)
         seconds = keeper.seconds
         watched.set_callbacks()
-    built = next((find(watched) for has, find in BUILT_UP if has(watched)), [])
+        built = next((find(watched, X, y) for has, find in BUILT_UP if has(watched)), [])
     before = built or _iterations(keeper, watched.trace_)
     last = len(watched.trace_) - 1
+    if before and before[-1].model is watched:
+        return watched, [*before[:-1], replace(before[-1], seconds=seconds)]
     if before and before[-1].row == last:  # the fit ends where the last iteration did
         end = replace(before.pop(), model=watched, label=ANSWER, seconds=seconds)
     else:
@@ -210,7 +215,7 @@ def _is_single_tree(model: Any) -> bool:
     return getattr(getattr(model, "trees_", None), "n_trees", 0) == 1
 
 
-def _splits(model: Any) -> list[Stage]:
+def _splits(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the tree with its first splits, level by level; ``is_split`` says which nodes of the tree have split."""
     from pellucid.tree.pruning.cost_complexity import without_branches
 
@@ -232,10 +237,11 @@ def _splits(model: Any) -> list[Stage]:
 def _is_ensemble(model: Any) -> bool:
     """Return whether a model is a list of members that vote, and no later one corrects what it said before."""
     n = len(getattr(model, "estimators_", ())) if hasattr(model, "estimators_") else 0
-    return n > 1 and "n_iter_" not in vars(model) and len(model.trace_) == n
+    votes = len(model.trace_) == n or hasattr(model, "estimators_features_") or hasattr(model, "trees_")
+    return n > 1 and "n_iter_" not in vars(model) and votes
 
 
-def _members(model: Any) -> list[Stage]:
+def _members(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the ensemble with its first members: what it has one of for each member is cut."""
     n, states = len(model.estimators_), model.trace_.states
     per_member = {
@@ -251,11 +257,12 @@ def _members(model: Any) -> list[Stage]:
         if getattr(model, "trees_", None) is not None:
             part.trees_ = model.trees_.part(0, k)
         known = states[k - 1] if len(states) == n else {}
-        stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, k - 1, known, k))
-    return stages
+        row = k - 1 if len(model.trace_) == n else None
+        stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, row, known, k))
+    return [*stages[:-1], replace(stages[-1], label=ANSWER, model=model, row=len(model.trace_) - 1)]
 
 
-def _merges(model: Any) -> list[Stage]:
+def _merges(model: Any, _X: Data, _y: Data) -> list[Stage]:
     """Return the clusters after each merge; ``labels_`` are those of all rows, ``merged`` the rows that just met."""
     n, stages = len(model.labels_), []
     groups: dict[int, Array] = {i: np.array([i]) for i in range(n)}
@@ -278,9 +285,42 @@ def _labels(groups: Mapping[int, Array], n: int) -> Array:
     return labels
 
 
-BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any], list[Stage]]], ...] = (
+def _is_pairwise_machine(model: Any) -> bool:
+    """Return whether a model found the multipliers of one machine of two classes, pair by pair."""
+    pairs = np.ravel(getattr(model, "n_iter_", ()))
+    return hasattr(model, "dual_coef_") and "pair_steps" in model.trace_.columns and pairs.size == 1 and pairs[0] > 1
+
+
+def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
+    """Return the machine after its first pairs: the same fit, stopped there; ``pair`` are the rows that moved last.
+
+    A fit is the same up to the pair it is stopped at, so this is the way that the machine went.
+    """
+    total = int(np.ravel(model.n_iter_)[0])
+    shown = np.unique(np.linspace(1, total - 1, min(total - 1, MOST_PAIRS)).round().astype(int)).tolist()
+    multipliers, stages, fits = {0: np.zeros(len(X))}, list[Stage](), dict[int, Any]()
+    for k in sorted({*shown, *(k - 1 for k in shown if k > 1), total - 1}):
+        fits[k] = clone(model).set_params(max_iter=k).fit(X, y)
+        multipliers[k] = _multipliers(fits[k], len(X))
+    fits[total], multipliers[total] = model, _multipliers(model, len(X))
+    for k in (*shown, total):
+        change = np.abs(multipliers[k] - multipliers[k - 1])
+        measured = {"pair": k, **{name: float(fits[k].trace_[name][-1]) for name in ("dual", "gap", "violation")}}
+        known = {"pair": np.flatnonzero(change > TINY * change.max()), "measured": measured}
+        stages.append(Stage(ANSWER if k == total else f"pair {k}", fits[k], None, known, k))
+    return stages
+
+
+def _multipliers(model: Any, n: int) -> Array:
+    found = np.zeros(n)
+    found[model.support_] = model.dual_coef_[0]
+    return found
+
+
+BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any, Data, Data], list[Stage]]], ...] = (
     (_is_single_tree, _splits),
     (_is_ensemble, _members),
     (lambda model: hasattr(model, "children_") and hasattr(model, "distances_"), _merges),
+    (_is_pairwise_machine, _pairs),
 )
 """What a method without iterations has -> the stages that build it up."""

@@ -1,7 +1,8 @@
-/** The picture: data space with its axes, and a panel of its own for every tree, matrix, image or set of bars. */
+/** The picture: data space with its axes, and a panel of its own for every tree, graph, matrix, image or set of bars. */
 
 import { fontOf } from "./canvas.js";
 import { blend, classColor } from "./colors.js";
+import { drawGraph } from "./graph.js";
 import { drawLayers, isInDataSpace } from "./layers.js";
 import { bytesOf, itemOf } from "./recording.js";
 import { linearScale, rangeOf, writeNumber, writeTick } from "./scales.js";
@@ -31,6 +32,7 @@ export function panelsOf(recording) {
       if (layer.kind === "bars" || layer.kind === "matrix") {
         panel.range = rangeOf([...panel.range, ...layer.values.flat()]);
       }
+      if (layer.kind === "graph") panel.range = rangeOf([...panel.range, ...layer.links.map((link) => link[2])]);
       panels.set(key, panel);
     }
   }
@@ -64,7 +66,7 @@ function ordered(layers) {
 export function drawPicture(context, size, look, recording, panels, frame) {
   context.clearRect(0, 0, size.width, size.height);
   const layers = [...recording.layers, ...recording.frames[frame].layers];
-  const boxes = panelBoxes(panels.length, size, look);
+  const boxes = panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look) : panelBoxes(panels.length, size, look);
   /** @type {DrawnAxes | null} */
   let axes = null;
   panels.forEach((panel, i) => {
@@ -73,9 +75,51 @@ export function drawPicture(context, size, look, recording, panels, frame) {
       return;
     }
     const found = ordered(layers).find(([layer, order]) => layer.kind === panel.kind && order === panel.order);
-    if (found) DRAW_PANEL[panel.kind](context, boxes[i], look, /** @type {any} */ (found[0]), panel.range);
+    if (!found) return;
+    const layer = /** @type {any} */ (found[0]);
+    const room = layer.title ? belowTitle(context, boxes[i], look, layer.title) : boxes[i];
+    DRAW_PANEL[panel.kind](context, room, look, layer, panel.range);
   });
   return axes;
+}
+
+/**
+ * Write the title of a panel; return the room that is left.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Box} box
+ * @param {Look} look
+ * @param {string} title
+ * @returns {Box}
+ */
+function belowTitle(context, box, look, title) {
+  context.font = fontOf(look, 0.85);
+  context.fillStyle = look.soft;
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  context.fillText(fitted(context, title, box.width), box.left + box.width / 2, box.top + 0.1 * look.rem);
+  const height = 1.6 * look.rem;
+  return { ...box, top: box.top + height, height: box.height - height };
+}
+
+/**
+ * Return a box for the axes, half of the room where there are three panels or more, and one for each other panel.
+ * @param {number} count
+ * @param {{width: number, height: number}} size
+ * @param {Look} look
+ * @returns {Box[]}
+ */
+function boxesBesideAxes(count, size, look) {
+  if (count < 3) return panelBoxes(count, size, look);
+  const gap = look.rem;
+  const isWide = size.width > size.height;
+  const main = isWide ? { ...size, width: 0.55 * size.width } : { ...size, height: 0.5 * size.height };
+  const [left, top] = isWide ? [main.width + gap, 0] : [0, main.height + gap];
+  const rest = { width: size.width - left, height: size.height - top };
+  const others = panelBoxes(count - 1, rest, look);
+  return [
+    { left: 0, top: 0, ...main },
+    ...others.map((box) => ({ ...box, left: box.left + left, top: box.top + top })),
+  ];
 }
 
 /**
@@ -103,7 +147,7 @@ function panelBoxes(count, size, look) {
 }
 
 /** @type {{[kind: string]: (context: CanvasRenderingContext2D, box: Box, look: Look, layer: any, range: [number, number]) => void}} */
-const DRAW_PANEL = { tree: drawTree, bars: drawBars, matrix: drawMatrix, image: drawImage };
+const DRAW_PANEL = { tree: drawTree, bars: drawBars, matrix: drawMatrix, image: drawImage, graph: drawGraph };
 
 /**
  * @param {CanvasRenderingContext2D} context

@@ -13,13 +13,15 @@
 /** @typedef {{kind: "ellipses", x: Numbers, y: Numbers, a: Numbers, b: Numbers, angle: Numbers, class?: Classes}} EllipsesLayer */
 /** @typedef {{kind: "arrows", x: Numbers, y: Numbers, dx: Numbers, dy: Numbers, label?: string[], class?: Classes}} ArrowsLayer */
 /** @typedef {{x: number, y: number, text: string, parent?: number | null, class?: number | null, cut?: boolean}} TreeNode */
-/** @typedef {{kind: "tree", nodes: TreeNode[]}} TreeLayer */
-/** @typedef {{kind: "bars", labels: string[], values: Numbers, class?: Classes}} BarsLayer */
-/** @typedef {{kind: "matrix", values: Numbers[], rows?: string[], columns?: string[]}} MatrixLayer */
+/** @typedef {{kind: "tree", nodes: TreeNode[], title?: string}} TreeLayer */
+/** @typedef {{kind: "bars", labels: string[], values: Numbers, class?: Classes, title?: string}} BarsLayer */
+/** @typedef {{kind: "matrix", values: Numbers[], rows?: string[], columns?: string[], title?: string}} MatrixLayer */
 /** @typedef {{kind: "text", x: number, y: number, text: string}} TextLayer */
-/** @typedef {{kind: "image", width: number, height: number, values: string}} ImageLayer */
+/** @typedef {{kind: "image", width: number, height: number, values: string, title?: string}} ImageLayer */
 /** @typedef {PointsLayer | SegmentsLayer | PolylineLayer | BandLayer | RegionsLayer | HeatLayer | EllipsesLayer | ArrowsLayer | TextLayer} DataLayer */
-/** @typedef {TreeLayer | BarsLayer | MatrixLayer | ImageLayer} PanelLayer Drawn in a panel of its own. */
+/** @typedef {{x: number, y: number, text: string, class?: number | null}} GraphNode */
+/** @typedef {{kind: "graph", nodes: GraphNode[], links: [number, number, number | null][], title?: string}} GraphLayer Links from, to, weight. */
+/** @typedef {TreeLayer | BarsLayer | MatrixLayer | ImageLayer | GraphLayer} PanelLayer Drawn in a panel of its own. */
 /** @typedef {DataLayer | PanelLayer} Layer */
 /** @typedef {{label: string, layers: Layer[], row: number | null, step: number | null, seconds?: number | null}} Frame */
 /** @typedef {{label: string, range: [number, number]}} Axis */

@@ -82,7 +82,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "data",
         "solvers",
     }
-    | {"kernels", "neural_network", "linear_model", "cluster", "model_selection", "vision", "solvers"},
+    | {"kernels", "neural_network", "linear_model", "cluster", "model_selection", "vision", "solvers"}
+    | {"exercises", "app.serving", "app.tables"},
     "app.cli": {
         "core",
         "core.files",
@@ -95,6 +96,7 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
         "vision",
         "app.report",
         "app.serving",
+        "app.playing",
     }
     | TABLES
     | JOBS,

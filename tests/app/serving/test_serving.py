@@ -250,7 +250,7 @@ def test_a_large_body_is_refused(client):
 
 
 def test_forms_and_names_of_other_pages_are_refused(client):
-    assert ask(client, {"rows": [ROW]}, **{"Content-Type": "text/plain"}).status_code == 400
+    assert ask(client, {"rows": [ROW]}, **{"Content-Type": "text/plain"}).status_code == 415
     assert ask(client, {"rows": [ROW]}, Host="evil.example").status_code == 400
     assert client.get("/predict").status_code == 405
     assert client.get("/etc/passwd").status_code == 404

@@ -9,20 +9,19 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 from sklearn.base import is_classifier
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 import pellucid
+from pellucid.app.serving.local_requests import LOCAL_ONLY, RequestError, read_body, read_object
 from pellucid.app.table_model import SeenTable, TableModel
 from pellucid.app.tables import read_table
 from pellucid.app.tables.dates import DATES
@@ -41,10 +40,6 @@ LARGEST = 1e300
 PLAIN = (str, int, float, bool, type(None))
 
 
-class RequestError(ValueError):
-    """The request cannot be answered as it is; the message says why."""
-
-
 def rows_and_level(body: bytes, columns: list[str]) -> tuple[pd.DataFrame, float]:
     """Return the table that a request asks about, and the level of its intervals."""
     asked = _object(body, {"rows"}, '{"rows": [{...}], "level": 0.9}')
@@ -58,12 +53,7 @@ def rows_and_level(body: bytes, columns: list[str]) -> tuple[pd.DataFrame, float
 
 def _object(body: bytes, needed: set[str], example: str) -> dict[str, Any]:
     """Return the object in a body, with its level; refuse one with other parts than those needed."""
-    try:
-        asked = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise RequestError(f"body must be JSON: {error}.") from None
-    if not isinstance(asked, dict) or not needed <= set(asked) <= needed | {"level"}:
-        raise RequestError(f"body must be an object like {example}; level may be missing.")
+    asked = read_object(body, needed, {"level"}, example)
     level = asked.get("level", LEVEL)
     if type(level) not in (int, float) or not 0.0 < level < 1.0:
         raise RequestError("level must be a number between 0 and 1.")
@@ -143,18 +133,12 @@ def _answers(model: TableModel, frame: pd.DataFrame, level: float) -> list[Mappi
     return [{"prediction": said, "low": least, "high": most, "level": level} for said, least, most in triples]
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
-
-
 def _some(names: list[str]) -> str:
     shown = ", ".join(name[:60] for name in names[:MOST_NAMED])
     return shown if len(names) <= MOST_NAMED else f"{shown} and {len(names) - MOST_NAMED} more"
 
 
 MOST_BYTES = 2_000_000
-HOSTS = ["127.0.0.1", "localhost"]
-"""A page elsewhere on the web that had its own name point here would be refused."""
 PAGE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
     files("pellucid.app.serving").joinpath("page.html").read_text(encoding="utf-8")
 )
@@ -190,10 +174,10 @@ def serving_application(model: TableModel) -> Starlette:
     def answering(answer: Callable[[bytes], Mapping[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
         async def respond(request: Request) -> Response:
             try:
-                found = await run_in_threadpool(answer, await _body(request))
+                body = await read_body(request, MOST_BYTES, remedy="Send fewer rows at a time.")
+                found = await run_in_threadpool(answer, body)
             except ValueError as error:  # the library's own sentences, too
-                status = 413 if isinstance(error, TooLargeError) else 400
-                return JSONResponse({"error": " ".join(str(error).split())}, status)
+                return JSONResponse({"error": " ".join(str(error).split())}, getattr(error, "status", 400))
             return JSONResponse({"target": model.target_, **found})
 
         return respond
@@ -204,23 +188,7 @@ def serving_application(model: TableModel) -> Starlette:
         Route("/predict", answering(of_rows), methods=["POST"]),
         Route("/table", answering(of_table), methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)])
-
-
-class TooLargeError(RequestError):
-    """The body has more bytes than are taken."""
-
-
-async def _body(request: Request) -> bytes:
-    """Return the body, unless it is no JSON (so that no form of another page gets here) or too large."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise RequestError("Content-Type must be application/json.")
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > MOST_BYTES:
-            raise TooLargeError(f"body must have at most {MOST_BYTES:,} bytes. Send fewer rows at a time.")
-    return bytes(found)
+    return Starlette(routes=routes, middleware=[LOCAL_ONLY])
 
 
 MOST_CHOICES = 40

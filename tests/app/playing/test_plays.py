@@ -147,3 +147,11 @@ def test_data_that_are_none_get_a_sentence(told, message):
 def test_what_a_play_cannot_take_gets_a_sentence(play, told, parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         find_play(play).perform(read_data(told), parameters)
+
+
+def test_a_regression_on_rows_drawn_by_hand_predicts_y_from_x():
+    points = [[0.0, 1.0], [1.0, 3.0], [2.0, 5.0]]
+    performance = find_play("LinearRegression").perform(read_data({"points": points}))
+    assert performance.recording.data["columns"] == ("x",)
+    assert performance.recording.axes["y"]["label"] == "y"
+    assert performance.model.coef_ == pytest.approx([2.0])  # y = 1 + 2 x

@@ -70,19 +70,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "app.explaining": {"core", "app.bake_off"} | TABLES,
     "app.report": {"core", "plots.drawing", "plots", "proofs", "model_selection", "vision", "app.tables"} | JOBS,
     "app.serving": {"core"} | TABLES,
-    "app.playing": {
-        "core",
-        "core.kinds",
-        "proofs",
-        "plots",
-        "plots.drawing",
-        "show",
-        "optimize",
-        "tree",
-        "data",
-        "solvers",
-    }
-    | {"kernels", "neural_network", "linear_model", "cluster", "model_selection", "vision", "solvers"}
+    "app.playing": FOUNDATIONS
+    | {"plots", "optimize", "data", "tree", "cluster", "linear_model", "model_selection", "neural_network", "vision"}
     | {"exercises", "app.serving", "app.tables"},
     "app.cli": {
         "core",

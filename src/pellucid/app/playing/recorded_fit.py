@@ -80,7 +80,7 @@ def perform_fit(
     """Return the recording of :func:`record_play`, and the fitted model, which can be changed, proved and drawn."""
     takes_target = is_classifier(estimator) or is_regressor(estimator)
     _, stages = fit_in_stages(estimator, data.X, data.y if takes_target else None, report)
-    return perform_stages(stages, data, most_frames=most_frames)
+    return perform_stages(stages, data, most_frames=most_frames, report=report)
 
 
 def perform_stages(
@@ -91,6 +91,7 @@ def perform_stages(
     title: str = "",
     python: str = "",
     extra: Callable[[Stage], Sequence[Layer]] | None = None,
+    report: Report | None = None,
 ) -> Performance:
     """Return stages of a model on its rows as a recording, and the last model, which is the fitted one.
 
@@ -105,7 +106,7 @@ def perform_stages(
     while True:
         kept = thinned(list(stages), most_frames)
         view = view_of(Scene(X, target, list(data.names), kept, ROOM / len(kept), data.target))
-        found = _recorded(view, data, workings, more)
+        found = _recorded(view, data, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
             break
         most_frames = max(2, len(kept) // 2)
@@ -127,15 +128,21 @@ def _proved(model: Any, X: Data, y: Data) -> Certificate:
 
 
 def _recorded(
-    view: View, given: GivenData, workings: Mapping[str, Any] | None, extra: Callable[[Stage], Sequence[Layer]]
+    view: View,
+    given: GivenData,
+    workings: Mapping[str, Any] | None,
+    extra: Callable[[Stage], Sequence[Layer]],
+    report: Report | None = None,
 ) -> Recording:
     scene, model = view.scene, view.scene.model
     steps = numbered_steps(workings)
     trace, rows = _trace_of(scene.stages)
-    frames = tuple(
-        Frame(stage.label, (*view.layers(stage), *extra(stage)), row, steps.get(stage.number), stage.seconds)
-        for stage, row in zip(scene.stages, rows, strict=True)
-    )
+    frames: list[Frame] = []
+    for stage, row in zip(scene.stages, rows, strict=True):
+        layers = (*view.layers(stage), *extra(stage))
+        frames.append(Frame(stage.label, layers, row, steps.get(stage.number), stage.seconds))
+        if report is not None:
+            report(len(frames), f"drawing frame {len(frames)} of {len(scene.stages)}", stage.seconds or 0.0)
     name = given.name
     data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
     return Recording(
@@ -146,7 +153,7 @@ def _recorded(
         data=data,
         axes=view.axes,
         layers=tuple(view.base()),
-        frames=frames,
+        frames=tuple(frames),
         trace=trace,
         certificate=told_certificate(model.certificate_),
         workings=workings,

@@ -18,6 +18,7 @@ from pellucid.app.playing.export import export_page, joined_script, page_with
 from pellucid.cluster import KMeans
 from pellucid.plots.drawing.style import MORE_COLORS
 from tests.app.playing import made_recordings
+from tests.app.playing.conftest import wait_for
 
 PAGE = Path(export.__file__).parent / "page"
 MODULES = sorted(PAGE.glob("*.js"))
@@ -124,25 +125,23 @@ def test_types_are_right():
 
 
 @pytest.fixture
-def browse(tmp_path):
-    """Return a function that opens a file and returns the document, the errors and, if asked for, a screenshot."""
-    found = [path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))]
-    if not found:
-        pytest.skip("no Chromium is installed, in which the page is tried")
+def browse(open_page, tmp_path):
+    """Return a function that opens a file and returns the document or, if asked for, a screenshot.
 
-    def run(page, *, place="", size=(1280, 800), dark=False, picture=False):
+    It waits for the result of a script of the test, if there is one, or until something is true.
+    """
+
+    def run(page, *, place="", size=(1280, 800), dark=False, picture=False, until="true", quiet=False):
         path, image = tmp_path / "page.html", tmp_path / "picture.png"
         path.write_text(page, encoding="utf-8")
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr"]
-        options += [f"--user-data-dir={tmp_path / 'profile'}", f"--window-size={size[0]},{size[1]}"]
-        options += ["--virtual-time-budget=3000"] if "measure" not in place else []
-        options += ["--blink-settings=preferredColorScheme=0"] if dark else []
-        options += [f"--screenshot={image}"] if picture else ["--dump-dom"]
-        command = [found[0], *options, f"{path.as_uri()}{place}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-        assert complaints == []
-        return np.asarray(Image.open(image).convert("RGB")).astype(int) if picture else done.stdout
+        if "dataset.result" in page:
+            until = "document.documentElement.dataset.result !== undefined"
+        with open_page(f"{path.as_uri()}{place}", size=size, dark=dark, quiet=quiet) as opened:
+            wait_for(opened, until)
+            if not picture:
+                return opened.content()
+            opened.screenshot(path=image)
+            return np.asarray(Image.open(image).convert("RGB")).astype(int)
 
     return run
 
@@ -153,12 +152,8 @@ def attribute(document, name):
 
 
 def with_script(page, script):
-    """Return the page with a script of the test, which its own policy would not let run.
-
-    A browser that shows its window to nobody paints few frames, so a clock stands in for them.
-    """
-    clock = "<script>window.requestAnimationFrame = (go) => setTimeout(() => go(performance.now()), 16);</script>"
-    page = re.sub(r"<meta http-equiv[^\n]*\n", "", page).replace("<body>", f"<body>{clock}")
+    """Return the page with a script of the test, which its own policy would not let run."""
+    page = re.sub(r"<meta http-equiv[^\n]*\n", "", page)
     return page.replace("</body>", f"<script>{script}</script></body>")
 
 
@@ -278,8 +273,10 @@ def test_play_goes_to_the_end_and_stops(browse):
     script = """document.getElementById("speed").value = "4";
     document.getElementById("speed").dispatchEvent(new Event("change"));
     document.getElementById("play").click();"""
-    document = browse(with_script(page_with(made), script))
-    assert attribute(document, "drawn") == str(len(made["frames"]) - 1)
+    last = str(len(made["frames"]) - 1)
+    until = f"document.documentElement.dataset.drawn === '{last}'"
+    document = browse(with_script(page_with(made), script), until=until)
+    assert attribute(document, "drawn") == last
     assert 'aria-label="Play"' in document
 
 
@@ -321,8 +318,7 @@ def test_numbers_ticks_and_contours_by_hand(browse):
 )
 def test_a_recording_that_cannot_be_shown_gets_a_sentence(browse, change, sentence):
     page = page_with({**made_recordings.descent(), **change})
-    quiet = "addEventListener('error', (event) => event.preventDefault());"  # the sentence is on the page
-    document = browse(re.sub(r"<meta http-equiv[^\n]*\n", f"<script>{quiet}</script>", page))
+    document = browse(page, quiet=True)
     assert sentence in re.search(r'<p id="problem"[^>]*>([^<]*)', document)[1]
 
 

@@ -29,8 +29,10 @@ QUICK = {"max_iter": 5, "n_estimators": 5}
 def test_every_play_plays_its_first_data(play):
     first = {**play.first, "rows": 60} if "set" in play.first else play.first
     quick = {name: value for name, value in QUICK.items() if name in play.domains and play.domains[name].fits(value)}
-    done: list[int] = []
-    performance = play.perform(read_data(first), quick, lambda n, label, seconds: done.append(n))
+    done: list[tuple[bool, int]] = []
+    performance = play.perform(
+        read_data(first), quick, lambda n, label, seconds: done.append((label.startswith("drawing"), n))
+    )
     recording = performance.recording
     assert recording.size <= LARGEST
     assert read_recording(recording.text()) == recording
@@ -147,3 +149,11 @@ def test_data_that_are_none_get_a_sentence(told, message):
 def test_what_a_play_cannot_take_gets_a_sentence(play, told, parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         find_play(play).perform(read_data(told), parameters)
+
+
+def test_a_regression_on_rows_drawn_by_hand_predicts_y_from_x():
+    points = [[0.0, 1.0], [1.0, 3.0], [2.0, 5.0]]
+    performance = find_play("LinearRegression").perform(read_data({"points": points}))
+    assert performance.recording.data["columns"] == ("x",)
+    assert performance.recording.axes["y"]["label"] == "y"
+    assert performance.model.coef_ == pytest.approx([2.0])  # y = 1 + 2 x

@@ -27,6 +27,9 @@ KINDS_OF_DATA = {
 GIVES = {"set": "rows", "table": "rows", "points": "rows", "formula": "formula", "image": "image"}
 """How data are named -> the kind of data that a play takes."""
 
+POINTS = "points"
+"""What rows drawn by hand are called: (x, y), of which a regression without a target predicts y."""
+
 
 @dataclass(frozen=True)
 class GivenData:
@@ -110,12 +113,12 @@ def _of_points(points: Any, target: Any = None) -> GivenData:
     if len(X) > MOST_ROWS:
         raise ValueError(f"points must be at most {MOST_ROWS:,}, got {len(X):,}.")
     if target is None:
-        return GivenData("points", X, None, ("x", "y"))
+        return GivenData(POINTS, X, None, ("x", "y"))
     if not isinstance(target, Sequence) or isinstance(target, str) or len(target) != len(X):
         raise ValueError(f"target must have a label for each of the {len(X)} points, got {target!r}.")
     if not all(is_number(label) or isinstance(label, str) for label in target):
         raise ValueError("target must have texts or numbers as labels, got something else.")
-    return GivenData("points", X, np.array(target), ("x", "y"))
+    return GivenData(POINTS, X, np.array(target), ("x", "y"))
 
 
 def _of_formula(formula: Any, start: Any = None) -> GivenData:
@@ -171,6 +174,8 @@ def checked_for(data: GivenData, kinds: Sequence[str], wants: str | None) -> Giv
     words = [name for name, column in zip(data.names, np.asarray(data.X).T, strict=True) if _is_words(column)]
     if words:
         raise ValueError(f"columns must be numbers to be drawn, got words in {', '.join(words)}. Choose other data.")
+    if wants == "numbers" and data.y is None and data.name == POINTS:
+        data = replace(data, X=data.X[:, :1], y=data.X[:, 1], names=data.names[:1], target=data.names[1])
     if wants and data.y is None:
         raise ValueError(f"data must have a target of {wants}, got none. Choose a target, or a method without one.")
     if wants == "numbers" and np.asarray(data.y).dtype.kind not in "fiub":

@@ -25,7 +25,7 @@ export class Asking {
     const askAll = makeButton("Which rows moved it most?", () => this.ask(0, { row: null }));
     this.element = make(
       "details",
-      { id: "asking" },
+      { id: "asking", name: "beside" },
       make("summary", {}, "Ask"),
       help,
       make("div", { class: "row" }, askRow, this.row),
@@ -77,6 +77,7 @@ export class Asking {
     if (!picture) return;
     picture.answer = answers.flatMap((answer) => answer.layers ?? []);
     this.answers.replaceChildren(...answers.map(answerItem));
+    this.element.scrollIntoView({ block: "nearest" });
     this.showing.schedule();
   }
 }

@@ -25,16 +25,12 @@ export class Breaking {
     this.message = make("p", { role: "status", class: "note" });
     this.back = makeButton("Put it back", () => this.putBack());
     this.tables = make("div");
-    const help = make(
-      "p",
-      { class: "note" },
-      "Change a number, or drag a center or point in the last frame: the proof looks again.",
-    );
+    this.help = make("p", { class: "note" });
     this.element = make(
       "details",
-      { id: "breaking" },
+      { id: "breaking", name: "beside" },
       make("summary", {}, "Break it"),
-      help,
+      this.help,
       this.back,
       this.message,
       this.tables,
@@ -52,6 +48,12 @@ export class Breaking {
     });
     this.tables.replaceChildren(...rooms);
     this.element.hidden = rooms.length === 0;
+    const canDrag = this.showing.recordings.some(({ frames }) =>
+      frames.at(-1)?.layers.some((layer) => layer.kind === "points" && layer.movable),
+    );
+    this.help.textContent = canDrag
+      ? "Drag a point in the last frame, or change a number: the proof looks again."
+      : "Change a number: the proof looks again.";
     this.message.textContent = "";
     this.back.disabled = true;
   }
@@ -63,7 +65,7 @@ export class Breaking {
    */
   tableOf(side, { name: attribute, shape, values, labels }, name) {
     const width = shape.length > 1 ? (shape.at(-1) ?? 1) : 1;
-    const names = labels ?? values.map((_, i) => `[${indexOf(shape, i).join(", ")}]`);
+    const names = labels ?? values.map((_, i) => (shape.length ? `[${indexOf(shape, i).join(", ")}]` : "value"));
     const isPerNumber = names.length === values.length;
     const rows = [];
     for (let start = 0; start < values.length; start += width) {

@@ -69,7 +69,7 @@ function claimItem(claim, before, place) {
     const was = make("u");
     was.style.width = percent(place(decadesAbove(before)));
     bar.append(was);
-    about.textContent += ` It was ${writeNumber(before.value)}${howMuch(claim, before)}.`;
+    about.textContent = `${claim.about.replace(/\.$/, "")}. It was ${writeNumber(before.value)}${howMuch(claim, before)}.`;
   }
   const head = make("div", {}, make("b", {}, claim.name), make("span", {}, numbers));
   return make("li", { class: claim.holds ? "holds" : "fails" }, head, bar, about);

@@ -78,8 +78,14 @@ export class Exercises {
         id: `answer-${one.number}`,
       });
       const mark = make("output", { for: input.id });
-      const several = (one.parts ?? 1) > 1 ? `${one.name} (${one.parts} numbers)` : one.name;
-      const room = make("div", { class: "answer-field" }, make("label", { for: input.id }, several), input, mark);
+      const several = (one.parts ?? 1) > 1 ? ` (${one.parts} numbers)` : "";
+      const room = make(
+        "div",
+        { class: "answer-field" },
+        make("label", { for: input.id }, `(${one.number}) ${one.name}${several}`),
+        input,
+        mark,
+      );
       return { one, input, mark, room };
     });
     const verdict = make("p", { role: "status", class: "verdict" });

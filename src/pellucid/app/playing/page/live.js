@@ -26,6 +26,7 @@ class LivePage {
     /** @type {RemoteRun[]} that are shown */
     this.shown = [];
     this.timer = 0;
+    this.ended = 0; // runs
     this.showing = new Showing(() => this.keepAddress());
     this.chooser = new Chooser(catalogue, {
       run: () => this.run(null),
@@ -54,9 +55,15 @@ class LivePage {
     this.enter(false);
   }
 
+  /** @returns {string} */
+  get title() {
+    return this.showing.recordings.map((recording) => recording.title).join(" against ") || "Pellucid";
+  }
+
   /** @param {boolean} isPractice */
   enter(isPractice) {
     document.documentElement.dataset.room = isPractice ? "exercises" : "play";
+    find("title").textContent = isPractice ? "Exercises" : this.title;
     find("room-play").setAttribute("aria-pressed", String(!isPractice));
     find("room-exercises").setAttribute("aria-pressed", String(isPractice));
     if (isPractice && !this.exercises.isListed) this.exercises.open();
@@ -112,6 +119,8 @@ class LivePage {
     }
     this.waiting = [];
     this.chooser.setBusy(false);
+    this.ended += 1;
+    document.documentElement.dataset.ended = String(this.ended); // for tests, which wait for it
   }
 
   /**

@@ -76,9 +76,23 @@ function aboutOf({ meaning, default: usual }) {
  */
 function controlOf(control, id) {
   const [only, ...others] = control.kinds;
+  if (!isOffered(control)) return chosenControl(control, id);
   if (others.length === 0 && only.kind === "flag") return flagControl(id);
   if (others.length === 0 && only.kind in TYPED) return typedControl(control.name, only, id);
   return chosenControl(control, id);
+}
+
+/**
+ * Say whether the form can show the default by itself: one that is an object of Python it cannot.
+ * @param {Control} control
+ */
+function isOffered({ kinds, default: usual }) {
+  return kinds.some(({ kind, options }) => {
+    if (kind === "choice") return options?.includes(usual);
+    if (kind === "none") return usual === null;
+    if (kind === "flag") return typeof usual === "boolean";
+    return typeof usual === (kind === "text" ? "string" : "number");
+  });
 }
 
 /** @param {string} id */
@@ -123,6 +137,7 @@ function typedControl(name, kind, id) {
 function chosenControl(control, id) {
   /** @type {{text: string, value: any, typed: ReturnType<typeof typedControl> | null}[]} */
   const options = [];
+  if (!isOffered(control)) options.push({ text: String(control.default), value: control.default, typed: null });
   for (const kind of control.kinds) {
     if (kind.kind === "none") options.push({ text: "None", value: null, typed: null });
     else if (kind.kind === "flag") {

@@ -110,7 +110,9 @@ export class RemoteRun {
         events.close();
         then();
       };
-      events.addEventListener("progress", ({ data }) => this.onProgress(JSON.parse(data)));
+      events.addEventListener("progress", ({ data }) => {
+        if (!this.isStopped) this.onProgress(JSON.parse(data));
+      });
       events.addEventListener("recording", ({ data }) => {
         end(() => {
           try {

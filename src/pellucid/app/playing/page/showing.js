@@ -58,6 +58,7 @@ export class Showing {
     this.pictures = recordings.map((recording, side) => this.addPicture(recording, side, recordings.length > 1));
     const panels = Math.max(...this.pictures.map((picture) => picture.panels.length));
     find("pictures").style.setProperty("--panels", String(panels));
+    find("pictures").style.setProperty("--tall", String(panels === 1 ? tallness(recordings) : 1));
     find("pictures").style.setProperty("--sides", String(recordings.length));
     const steps = find("workings");
     steps.replaceChildren();
@@ -169,6 +170,18 @@ export class Showing {
   }
 }
 
+/**
+ * Return the height of the room as a share of its width: a picture whose units are as long both ways may need less.
+ * @param {Recording[]} recordings
+ */
+function tallness(recordings) {
+  const shares = recordings.map(({ axes: { x, y, equal } }) => {
+    const share = (y.range[1] - y.range[0]) / (x.range[1] - x.range[0]);
+    return equal && Number.isFinite(share) ? 0.85 * share + 0.2 : 1;
+  });
+  return Math.min(1, Math.max(0.5, ...shares));
+}
+
 /** @param {Recording[]} recordings */
 function writeHead(recordings) {
   const { title, data, workings } = recordings[0];
@@ -182,7 +195,7 @@ function writeHead(recordings) {
   const rows = data.rows ? `${data.rows.toLocaleString("en")} rows, ` : "";
   find("data").textContent = `${data.name || title}: ${rows}${columns} ${columns === 1 ? "column" : "columns"}`;
   find("python").textContent = recordings.map((recording) => recording.python).join("\n");
-  if (recordings.length === 1 && workings === null) /** @type {HTMLDetailsElement} */ (find("again")).open = true;
+  /** @type {HTMLDetailsElement} */ (find("again")).open = recordings.length === 1 && workings === null;
 }
 
 /** Let the button copy the Python that stands above it. */

@@ -61,11 +61,11 @@ export function sideName(side) {
 }
 
 /**
- * Say whether all recordings know when each frame was reached.
+ * Say whether all recordings know when their frames were reached.
  * @param {Recording[]} recordings
  */
 export function knowsSeconds(recordings) {
-  return recordings.every(({ frames }) => frames.every((frame) => typeof frame.seconds === "number"));
+  return recordings.every(({ frames }) => typeof frames.at(-1)?.seconds === "number");
 }
 
 /**

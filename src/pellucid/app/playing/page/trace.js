@@ -26,6 +26,8 @@ const DASH = [0.5, 0.35]; // of the second curve: colors alone do not tell curve
 export function buildTrace(room, recordings, timeline, go) {
   const names = new Set(recordings.flatMap(({ trace }) => Object.keys(trace.columns)));
   names.delete(COUNTER);
+  const isOneRow = recordings.every(({ trace }) => Object.values(trace.columns).every((values) => values.length < 2));
+  if (isOneRow) names.clear(); // a closed form: one row is no curve
   room.replaceChildren();
   room.hidden = names.size === 0;
   const charts = [...names].map((name) => buildChart(room, name, recordings, timeline.clock));
@@ -167,7 +169,9 @@ function drawGrid(context, x, y, box, look, isCount) {
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const tick of x.ticks.filter((found) => !isCount || Number.isInteger(found))) {
-    context.fillText(writeTick(tick), Math.min(x.pixel(tick), box.right), box.bottom + 0.4 * look.rem);
+    const text = writeTick(tick);
+    const last = box.right + 0.5 * look.rem - context.measureText(text).width / 2; // what stands farther is cut off
+    context.fillText(text, Math.min(x.pixel(tick), last), box.bottom + 0.4 * look.rem);
   }
 }
 

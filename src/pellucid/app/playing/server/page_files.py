@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from pellucid.app.playing.export import ENTRY, SCRIPT_TAG, STYLE_TAG
+from pellucid.app.playing.export import LIVE_ENTRY, SCRIPT_TAG, STYLE_TAG
 
 FOLDER = "/page"
+STYLES = ("style.css", "live.css")
 MEDIA = {"js": "text/javascript", "css": "text/css"}
 
 
@@ -16,8 +17,8 @@ def live_page() -> str:
     page = _text("index.html")
     parts = {
         '<html lang="en">': '<html lang="en" data-live>',
-        STYLE_TAG: f'<link rel="stylesheet" href="{FOLDER}/style.css">',
-        SCRIPT_TAG: f'<script type="module" src="{FOLDER}/{ENTRY}"></script>',
+        STYLE_TAG: "\n".join(f'<link rel="stylesheet" href="{FOLDER}/{name}">' for name in STYLES),
+        SCRIPT_TAG: f'<script type="module" src="{FOLDER}/{LIVE_ENTRY}"></script>',
     }
     for tag, content in parts.items():
         before, after = page.split(tag)

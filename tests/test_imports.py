@@ -70,19 +70,8 @@ MAY_IMPORT = {  # room -> the other rooms it may import from, anywhere in a file
     "app.explaining": {"core", "app.bake_off"} | TABLES,
     "app.report": {"core", "plots.drawing", "plots", "proofs", "model_selection", "vision", "app.tables"} | JOBS,
     "app.serving": {"core"} | TABLES,
-    "app.playing": {
-        "core",
-        "core.kinds",
-        "proofs",
-        "plots",
-        "plots.drawing",
-        "show",
-        "optimize",
-        "tree",
-        "data",
-        "solvers",
-    }
-    | {"kernels", "neural_network", "linear_model", "cluster", "model_selection", "vision"}
+    "app.playing": FOUNDATIONS
+    | {"plots", "optimize", "data", "tree", "cluster", "linear_model", "model_selection", "neural_network", "vision"}
     | {"exercises", "app.serving", "app.tables"},
     "app.cli": {
         "core",
@@ -137,7 +126,6 @@ CERTIFIERS = {
     "pellucid.cluster.exhaustive": "the best of all partitions, counted again",
     "pellucid.neural_network.robustness.certified_radius": "a radius is what is proved: its search asks the proof",
     "pellucid.vision.restoration.restoring": "the verb ``restore``, which proves its answer",
-    "pellucid.core.scale.block_proofs": "``verify`` on rows in blocks: the pass of the proofs over them",
 }
 """What attaches a proof to an answer where there is no estimator, as a card does where there is one."""
 

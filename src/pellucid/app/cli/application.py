@@ -37,6 +37,7 @@ from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
 from pellucid.app.cli.mark import mark
 from pellucid.app.cli.monitor import monitor
+from pellucid.app.cli.play import play
 from pellucid.app.cli.predict import predict
 from pellucid.app.cli.restore import restore
 from pellucid.app.cli.segment import segment
@@ -92,6 +93,7 @@ for command in (
     explain,
     monitor,
     serve,
+    play,
     verify,
     show_work,
     exercise,

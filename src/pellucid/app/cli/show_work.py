@@ -70,7 +70,7 @@ def show_work(
     from pellucid.core.atomic import write_whole
 
     shown = _named(method)
-    settings = _settings(parameters or [])
+    settings = read_settings(parameters or [])
     if alpha is not None:
         settings["alpha"] = alpha
     if shown in methods_with_workings():
@@ -225,7 +225,8 @@ def _new_rows(texts: list[str], like: pd.DataFrame) -> pd.DataFrame | None:
     return pd.concat(parts, ignore_index=True) if parts else None
 
 
-def _settings(texts: list[str]) -> dict[str, Any]:
+def read_settings(texts: list[str]) -> dict[str, Any]:
+    """Return the parameters of texts such as ``C=10``."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -19,7 +19,8 @@ from pellucid.app.playing.stages import Report
 from pellucid.core.types import Array
 
 FEW_VALUES = 12
-"""A column of at most so many values has no others: only those are tried."""
+ROWS_PER_VALUE = 4
+"""A column of few whole numbers, each of them in several rows, has no others: only those are tried."""
 TRIED = 200
 """Values tried along one column, over its range and half as much again on both sides."""
 ACROSS = 61
@@ -149,7 +150,9 @@ def _with(row: Array, columns: Sequence[int], values: Any) -> Array:
 
 
 def _is_discrete(asked: AskedModel, j: int) -> bool:
-    return len(np.unique(asked.X[:, j])) <= FEW_VALUES
+    values = np.unique(asked.X[:, j])
+    is_few = len(values) <= min(FEW_VALUES, len(asked.X) / ROWS_PER_VALUE)
+    return is_few and bool((values % 1 == 0).all())
 
 
 def _values(asked: AskedModel, j: int, count: int) -> Array:

@@ -13,9 +13,10 @@ import pandas as pd
 import pytest
 
 from pellucid.app.playing import read_recording
+from pellucid.app.playing.play_table import MOST_TABLE_ROWS, PlayTable
 from pellucid.app.playing.server.application import MOST_BYTES
 from pellucid.app.playing.server.runs import MOST_KEPT
-from pellucid.app.playing.server.tables import MOST_TABLE_BYTES, MOST_TABLE_ROWS, PlayTable
+from pellucid.app.playing.server.tables import MOST_TABLE_BYTES
 from pellucid.app.playing.server.workers import DIED, Limits
 from tests.app.playing.server.live import KMEANS, client_of, events, outcome, start
 
@@ -281,3 +282,61 @@ def test_a_process_that_is_killed_gives_a_sentence_and_the_next_run_works(client
         os.kill(worker._process.pid, signal.SIGKILL)
     assert events(client, run)[-1] == ("problem", {"problem": DIED})
     assert outcome(client)[0] == "recording"
+
+
+@pytest.fixture(scope="module")
+def recorded(client):
+    run = start(client)
+    assert events(client, run)[-1][0] == "recording"
+    return run
+
+
+def test_a_fitted_number_is_moved_and_the_proof_objects(client, recorded):
+    changes = [{"attribute": "cluster_centers_", "index": [0, 0], "value": 9.0}]
+    told = client.post(f"/api/runs/{recorded}/break", json={"changes": changes}).json()
+    assert not told["certificate"]["holds"]
+    assert any(layer.get("marker") == "star" and 9 in layer["x"] for layer in told["layers"])
+    wrong = client.post(f"/api/runs/{recorded}/break", json={"changes": [{"attribute": "coef_"}]})
+    assert wrong.status_code == 400
+    assert wrong.json()["problem"].startswith("change must be an object like")
+    assert client.post(f"/api/runs/{recorded}/break", json={"change": []}).status_code == 400
+
+
+def test_a_row_a_place_and_all_rows_are_asked_about(client, recorded):
+    for question in ({"row": 0}, {"point": [0.5, 0.5]}, {"row": None}):
+        told = client.post(f"/api/runs/{recorded}/ask", json=question)
+        assert all(one["question"].endswith("?") and one["answer"] for one in told.json()["answers"])
+    for wrong in ({}, {"row": 0, "point": [0, 0]}, {"row": 40}, {"place": 1}):
+        assert client.post(f"/api/runs/{recorded}/ask", json=wrong).status_code == 400
+
+
+def test_a_run_is_asked_about_after_its_process_is_gone(client, recorded):
+    asked = {"changes": [{"attribute": "inertia_", "index": [], "value": 1.0}]}
+    before = client.post(f"/api/runs/{recorded}/break", json=asked).json()
+    for worker in client.app.state.rooms.pool._idle:
+        worker.kill()
+    assert client.post(f"/api/runs/{recorded}/break", json=asked).json() == before
+
+
+def test_what_has_no_recording_cannot_be_asked_or_exported(client):
+    run = start(client, KMEANS | {"parameters": {"n_clusters": 0}})
+    assert events(client, run)[-1][0] == "problem"
+    for path, body in (("break", {"changes": []}), ("ask", {"row": 0})):
+        answer = client.post(f"/api/runs/{run}/{path}", json=body)
+        assert answer.status_code == 400
+        assert "must have a recording" in answer.json()["problem"]
+    assert client.get(f"/api/runs/{run}/page").status_code == 400
+
+
+def test_an_exercise_is_asked_marked_and_helped_with(client):
+    names = [one["name"] for one in client.get("/api/exercises").json()]
+    assert "k-means" in names
+    asked = {"name": "k-means", "seed": 3, "level": 1}
+    told = client.post("/api/exercise", json=asked).json()
+    assert told["asked"][0]["number"] == 1
+    marked = client.post("/api/exercise/mark", json=asked | {"answers": {"1": "never"}}).json()
+    assert marked["first_wrong"]["number"] == 1
+    hint = client.post("/api/exercise/hint", json=asked | {"step": marked["first_wrong"]["step"]}).json()
+    assert hint["html"] == marked["first_wrong"]["html"]
+    for wrong in ({"name": "k-means"}, asked | {"level": 9}, asked | {"seed": "x"}, asked | {"color": 1}):
+        assert client.post("/api/exercise", json=wrong).status_code == 400

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.performance import Performance
-from pellucid.app.playing.server.tables import PlayTable, read_play_table
+from pellucid.app.playing.performing import perform_request
+from pellucid.app.playing.play_table import PlayTable, read_play_table
+from pellucid.app.playing.stages import Report
 
 MOST_PERFORMANCES = 6
 """Performances that a worker keeps; the oldest goes first."""
 MOST_CLASSES = 20
 """Whole numbers that have more values than that are no classes."""
 _performances: dict[str, Performance] = {}
-
-Report = Callable[[int, str, float], None]
 
 
 def warm_up() -> None:
@@ -107,21 +107,9 @@ def ask(run: str, asked: Mapping[str, Any], table: PlayTable | None, question: A
 
 def _perform(run: str, asked: Mapping[str, Any], table: PlayTable | None, report: Report) -> Performance:
     """Return the performance of a run: that which is kept, or made again."""
-    from pellucid.app.playing.given_data import read_data
-    from pellucid.app.playing.plays import find_play
-    from pellucid.optimize.typed_formula import check_typed_formula
-
     if run in _performances:
         return _performances[run]
-    data, parameters = asked["data"], asked.get("parameters", {})
-    if not isinstance(parameters, Mapping):
-        raise ValueError(f'parameters must be an object like {{"n_clusters": 3}}, got {parameters!r}.')
-    if isinstance(data, Mapping) and "formula" in data:
-        data = {**data, "formula": check_typed_formula(data["formula"])}
-    tables = {}
-    if table is not None:
-        data, tables = {**data, "table": table.name}, {table.name: table.frame}
-    found = find_play(str(asked["play"])).perform(read_data(data, tables=tables), parameters, report)
+    found = perform_request(asked, table, report)
     for old in list(_performances)[: 1 - MOST_PERFORMANCES]:
         del _performances[old]
     _performances[run] = found

@@ -126,6 +126,7 @@ CERTIFIERS = {
     "pellucid.cluster.exhaustive": "the best of all partitions, counted again",
     "pellucid.neural_network.robustness.certified_radius": "a radius is what is proved: its search asks the proof",
     "pellucid.vision.restoration.restoring": "the verb ``restore``, which proves its answer",
+    "pellucid.core.scale.block_proofs": "``verify`` on rows in blocks: the pass of the proofs over them",
 }
 """What attaches a proof to an answer where there is no estimator, as a card does where there is one."""
 

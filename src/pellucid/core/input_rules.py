@@ -25,7 +25,8 @@ NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
-MOMENTS = "moments"
+MOMENTS, SUMS, CATEGORIES = "moments", "sums", "categories"
+
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
 """Kinds of arrays that are targets as they are: labels that hold no NaN, and numbers, among which ``check`` looks."""
@@ -49,8 +50,9 @@ class InputRules:
     fewest_rows: int = 1
     weights: bool = True
     blocks: str = ""
-    """``MOMENTS`` where the answer depends on weight, mean and scatter of the rows alone, so that a pass over blocks
-    of them will do; empty where all rows must be in memory."""
+    """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
+    weight, mean and scatter, or by class the ``SUMS`` or the ``CATEGORIES`` of each column. Empty where all rows must
+    be in memory."""
 
     def check(
         self,

@@ -53,7 +53,7 @@ class CountRules(InputRules):
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data, checked, their rows as they are counted."""
         data = super().check(estimator, X, y, *args, **options)
-        return replace(data, X=self.counted(estimator, data.X))
+        return data if data.name else replace(data, X=self.counted(estimator, data.X))  # blocks are counted already
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return rows to classify, in the form of the training rows."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CLASSES, MOMENTS, InputRules
+from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, SUMS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -77,7 +77,7 @@ CARDS = (
         workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
-        input=CountRules(CLASSES, sparse=("csr",)),
+        input=CountRules(CLASSES, sparse=("csr",), blocks=SUMS),
         variants=(
             {"alpha": [0.5, 1.0, 2.0, 0.0], "fit_prior": False},
             {"class_prior": [0.2, 0.3, 0.5]},
@@ -97,7 +97,12 @@ CARDS = (
             "feature_log_prob_": LOG_TABLE,
             "absence_log_prob_": LOG_TABLE,
         },
-        input=lambda model: YesNoRules(CLASSES, sparse=("csr",), threshold=model.binarize),
+        input=lambda model: YesNoRules(
+            CLASSES,
+            sparse=("csr",),
+            threshold=model.binarize,
+            blocks="" if model.binarize is None else CATEGORIES,
+        ),
         variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5, "prior_alpha": 1.0}),
         **SHARED,
         meaning=MEANING,
@@ -113,7 +118,7 @@ CARDS = (
             "feature_log_prob_": Items(Numbers(("n_classes", None), ("float64",), finite=False), "n_features"),
             "n_categories_": Numbers(("n_features",), WHOLES, low=1),
         },
-        input=CountRules(CLASSES, dtypes=np.int64),
+        input=CountRules(CLASSES, dtypes=np.int64, blocks=CATEGORIES),
         variants=({"alpha": 0.5, "min_categories": 9, "prior_alpha": 1.0}, {"fit_prior": False}),
         **SHARED,
         meaning=MEANING,

@@ -50,6 +50,14 @@ class BlockSums:
     prints: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class BlockTally:
+    """Counts by label, and what tells the blocks from others."""
+
+    by_label: dict[Any, dict[Any, float]]
+    prints: tuple[str, ...]
+
+
 def sum_block(block: Any, kind: str) -> BlockSums:
     """Return the sums of a block of rows ``X`` with ``y`` and ``weight``; see ``BLOCK_KINDS``."""
     X = block.X
@@ -66,6 +74,70 @@ def sum_block(block: Any, kind: str) -> BlockSums:
 
 BLOCK_KINDS = ("rows", "numbers", "classes")
 """Sums of the rows, of rows with their target beside them, or of the rows of each class."""
+
+
+def tally_block(block: Any, how: str, threshold: float | None) -> BlockTally:
+    """Return what naive Bayes counts in a block: by class the ``sums`` of each column, or the weight of its values."""
+    X = np.asarray(block.X, dtype=np.float64)
+    X = X if threshold is None else np.where(threshold < X, 1.0, 0.0)
+    weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+    found: dict[Any, dict[Any, float]] = {}
+    for label in dict.fromkeys(block.y.tolist()):
+        own = (block.y == label) & (weight > 0)
+        tally = found[label] = {"rows": float(weight[own].sum())}
+        for j in range(X.shape[1]):
+            if how == "sums":
+                tally[j] = float(np.dot(weight[own], X[own, j]))
+                continue
+            for value in np.unique(X[own, j]).tolist():
+                tally[j, value] = float(weight[own][X[own, j] == value].sum())
+    return BlockTally(found, (fingerprint(block.X, block.y, block.weight),))
+
+
+def add_tallies(found: Sequence[BlockTally]) -> BlockTally:
+    """Return the counts over several blocks."""
+    total: dict[Any, dict[Any, float]] = {}
+    for one in found:
+        for label, tally in one.by_label.items():
+            kept = total.setdefault(label, {})
+            for key, count in tally.items():
+                kept[key] = kept.get(key, 0.0) + count
+    return BlockTally(total, tuple(text for one in found for text in one.prints))
+
+
+def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array) -> TrainingData:
+    """Return rows that have these counts, to prove claims about."""
+    tables = {label: _tallied(tally, how, n_features) for label, tally in found.by_label.items() if tally["rows"] > 0}
+    codes = {label: code for code, label in enumerate(classes.tolist())}
+    unknown = sorted(str(label) for label in tables if label not in codes)
+    if unknown:
+        raise ValueError(f"y must have the labels of the fit, got {', '.join(unknown)} too.")
+    X = np.concatenate([rows for rows, _ in tables.values()])
+    weight = np.concatenate([own for _, own in tables.values()])
+    y = np.concatenate([np.full(len(rows), codes[label]) for label, (rows, _) in tables.items()])
+    X = X if how == "sums" else X.astype(np.int64)
+    return TrainingData(X, y, weight, classes, given=(X, y, weight), name=fingerprint_of_blocks(found.prints))
+
+
+def _tallied(tally: dict[Any, float], how: str, n_features: int) -> tuple[Array, Array]:
+    """Return rows of one class: its sums and a row of zeros, or values where their running weights say."""
+    total = tally["rows"]
+    if how == "sums":
+        sums = np.array([tally[j] for j in range(n_features)])
+        share = min(1.0, total)
+        rows, weight = np.stack([sums / share, np.zeros(n_features)]), np.array([share, total - share])
+        return rows[weight > 0], weight[weight > 0]
+    columns = [sorted((value, tally[j, value]) for i, value in _keys(tally) if i == j) for j in range(n_features)]
+    ends = [np.cumsum([count for _, count in column]) for column in columns]
+    edges = np.unique(np.concatenate([np.round(end[:-1], 9) for end in ends] + [[0.0, total]]))
+    middle = (edges[1:] + edges[:-1]) / 2
+    places = [np.minimum(np.searchsorted(end, middle), len(end) - 1) for end in ends]
+    rows = np.column_stack([np.array([v for v, _ in column])[at] for column, at in zip(columns, places, strict=True)])
+    return rows, np.diff(edges)
+
+
+def _keys(tally: dict[Any, float]) -> list[tuple[int, float]]:
+    return [key for key in tally if isinstance(key, tuple)]
 
 
 def _sums(table: Array, weight: Array) -> PivotSums:

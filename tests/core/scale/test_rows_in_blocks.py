@@ -15,7 +15,7 @@ from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.linear_model import BridgeRegression, ElasticNet, Lasso, LinearRegression, Ridge
-from pellucid.naive_bayes import GaussianNB
+from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from pellucid.svm import SVC
 
 dask = pytest.importorskip("dask", reason="the extra 'scale' is not installed")
@@ -46,6 +46,17 @@ METHODS = [
     (LinearDiscriminantAnalysis(), LABELS),
     (LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1), LABELS),
     (QuadraticDiscriminantAnalysis(), LABELS),
+]
+
+
+COUNTS = rng.poisson(2.0, (N, P))
+
+COUNTING = [
+    MultinomialNB(),
+    MultinomialNB(alpha=0.1, fit_prior=False),
+    BernoulliNB(),
+    BernoulliNB(binarize=2.5),
+    CategoricalNB(),
 ]
 
 
@@ -99,6 +110,36 @@ def test_weights_are_repetitions(model):
     in_blocks = fitted(model, blocks(X), blocks(target), sample_weight=blocks(WEIGHT))
     assert_same(fitted(model, X[repeated], target[repeated]), in_blocks)
     assert pellucid.verify(in_blocks, blocks(X), blocks(target), sample_weight=blocks(WEIGHT)).holds
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
+@pytest.mark.parametrize("model", COUNTING, ids=repr)
+def test_counts_are_those_in_memory_to_the_last_bit(model, weight):
+    weights = {} if weight is None else {"sample_weight": weight}
+    lazy = {name: blocks(value) for name, value in weights.items()}
+    in_memory = fitted(model, COUNTS, LABELS, **weights)
+    in_blocks = fitted(model, blocks(COUNTS), blocks(LABELS), **lazy)
+    assert_same(in_memory, in_blocks, tolerance=0.0)
+    assert in_blocks.certificate_.holds
+    assert pellucid.verify(in_blocks, blocks(COUNTS, height=999), blocks(LABELS), **lazy).holds
+    assert pellucid.verify(in_blocks, COUNTS, LABELS, **weights).holds
+    in_blocks.class_count_ = in_blocks.class_count_ + 1.0
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(in_blocks, blocks(COUNTS), blocks(LABELS), **lazy).holds
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "sentence"),
+    [
+        (MultinomialNB(), COUNTS - 1, "Negative values"),
+        (CategoricalNB(), COUNTS + 0.5, "whole numbers"),
+        (BernoulliNB(), np.where(COUNTS == 3, np.nan, COUNTS), "NaN or infinity"),
+        (BernoulliNB(binarize=None), COUNTS > 1, "in memory for BernoulliNB"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(model, rows, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(blocks(rows), blocks(LABELS))
 
 
 def test_means_far_from_zero_cost_no_digits():

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pellucid.core.input_rules import MOMENTS, InputRules
 from pellucid.core.labels import encode_labels
+from pellucid.core.scale.counted_rows import BlockCounts, counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
+from pellucid.core.scale.moments import BlockSummary
 from pellucid.core.scale.row_blocks import RowBlocks, refuse_blocks, row_blocks
 from pellucid.proofs.training_data import TrainingData, fingerprint_of_blocks
-
-if TYPE_CHECKING:
-    from pellucid.core.input_rules import InputRules
 
 KINDS = {"none": "rows", "numbers": "numbers", "classes": "classes"}
 """What a method's target is -> whose moments are summed."""
@@ -23,7 +23,11 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)
-    rows, target, weight, summary = equivalent_rows(blocks, kind)
+    summary: BlockSummary | BlockCounts
+    if rules.blocks == MOMENTS:
+        rows, target, weight, summary = equivalent_rows(blocks, kind)
+    else:
+        rows, target, weight, summary = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
     if summary.n_rows < rules.fewest_rows:
         raise ValueError(
             f"X must have at least {rules.fewest_rows} rows, got n_samples={summary.n_rows}: "

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pellucid.core.input_rules import MOMENTS, InputRules
 from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import row_blocks
-from pellucid.proofs.blocks import add_blocks, data_with, sum_block
+from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
 from pellucid.proofs.training_data import TrainingData
-
-if TYPE_CHECKING:
-    from pellucid.core.input_rules import InputRules
 
 
 def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
@@ -18,6 +16,9 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(model, blocks, reset=False)
+    if rules.blocks != MOMENTS:
+        tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
+        return data_with_tally(tally, rules.blocks, blocks.n_features, model.classes_)
     found = blocks.reduce(sum_block, add_blocks, kind)
     classes = model.classes_ if kind == "classes" else None
     return data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))

@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from pellucid.core.scale.row_blocks import Block, BlockError
 from pellucid.core.types import Array
@@ -48,20 +49,17 @@ class BlockSummary:
 def moments_of(parts: Sequence[Array], weight: Array | None) -> Moments:
     """Return the moments of tables side by side, read once: deviations are from the mean of their first rows."""
     p = sum(part.shape[1] for part in parts)
-    chunks = _chunks(parts, max(1, CHUNK // p))
+    height = max(1, CHUNK // p)
     near, total, shift, scatter = np.zeros(p), 0.0, np.zeros(p), np.zeros((p, p))
-    for rows, chunk in chunks:
+    ones = np.ones(min(len(parts[0]), height))
+    for rows, chunk in _chunks(parts, height):
         if rows.start == 0:
             near = chunk.mean(axis=0)
         chunk -= near
-        if weight is None:
-            total += len(chunk)
-            shift += chunk.sum(axis=0)
-            scatter += chunk.T @ chunk
-        else:
-            total += float(weight[rows].sum())
-            shift += weight[rows] @ chunk
-            scatter += chunk.T @ (chunk * weight[rows, None])
+        own = ones[: len(chunk)] if weight is None else weight[rows]
+        total += float(own.sum())
+        shift += own @ chunk
+        scatter += chunk.T @ (chunk if weight is None else chunk * own[:, None])
     shift /= total
     return Moments(total, near + shift, scatter - total * np.outer(shift, shift))
 
@@ -96,7 +94,7 @@ def summarize_block(block: Block, kind: str) -> BlockSummary:
 
     ``kind`` is ``rows``, ``numbers`` or ``classes``.
     """
-    found = {label: moments_of(parts, weight) for label, parts, weight in _groups(block, kind)}
+    found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
         _refuse_values(block)
     is_float = block.X.dtype.kind == "f"
@@ -104,7 +102,7 @@ def summarize_block(block: Block, kind: str) -> BlockSummary:
     return BlockSummary(len(block), found, prints, block.X.dtype if is_float else np.dtype(np.float64))
 
 
-def _groups(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
+def groups_of(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
     """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
     X, y, weight = block.X, block.y, _weights(block)
     if weight is not None and not weight.all():
@@ -118,11 +116,13 @@ def _groups(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...], A
         yield None, (X, _numbers(y, block.number)), weight
     else:
         assert y is not None
-        labels, codes = np.unique(y, return_inverse=True)
-        for k, label in enumerate(labels.tolist()):
-            if label is None or label != label:
-                raise BlockError(f"block {block.number} must have a label for each row, got a row without one.")
-            rows = np.flatnonzero(codes.reshape(-1) == k)
+        codes, labels = pd.factorize(y)
+        if (codes < 0).any():
+            raise BlockError(f"block {block.number} must have a label for each row, got a row without one.")
+        order = np.argsort(codes, kind="stable")
+        ends = np.cumsum(np.bincount(codes))
+        for label, start, stop in zip(labels.tolist(), [0, *ends[:-1]], ends, strict=True):
+            rows = order[start:stop]
             yield label, (X[rows],), None if weight is None else weight[rows]
 
 
@@ -142,7 +142,7 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
 
 def triangles_of_block(block: Block, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
     """Return for each label of a block the triangle of its rows about the mean of all."""
-    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in _groups(block, kind)}
+    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind)}
 
 
 def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:

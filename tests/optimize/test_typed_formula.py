@@ -72,3 +72,9 @@ def test_what_would_take_forever_is_refused(text):
 def test_what_is_no_text_is_refused(value):
     with pytest.raises(ValueError, match=r"^formula must be a text"):
         check_typed_formula(value)
+
+
+@pytest.mark.parametrize("text", ["x*y/0 + 1", "x + 1/(y - y)", "log(0) + x"])
+def test_a_formula_that_divides_by_zero_gets_a_sentence(text):
+    with pytest.raises(ValueError, match="expression must be finite"):
+        Formula(check_typed_formula(text))

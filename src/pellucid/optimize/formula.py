@@ -42,6 +42,8 @@ class Formula:
         self.variables = tuple(found) if variables is None else tuple(sympy.Symbol(name) for name in variables)
         if not self.variables:
             raise ValueError(f"expression must have variables, got {expression!r}, which has none.")
+        if self.expression.has(sympy.zoo, sympy.nan, sympy.oo):
+            raise ValueError(f"expression must be finite, got {expression!r}, which divides by zero.")
         missing = set(found) - set(self.variables)
         if missing:
             raise ValueError(f"variables must name every symbol of the expression, got none called {missing}.")

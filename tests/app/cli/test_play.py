@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from pellucid.app.cli.application import run
 from pellucid.app.playing import read_recording
+from tests.app.playing.server.live import ENDLESS
 
 
 def call(*arguments):
@@ -107,5 +109,16 @@ def test_the_command_serves_the_page_until_it_is_interrupted(tmp_path):
         assert line.startswith(f"Play at http://127.0.0.1:{port}/#run=%7B%22play%22%3A%20%22PCA%22")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/catalogue", timeout=120) as answer:
             assert json.load(answer)["table"]["name"] == "mine.csv"
-        process.terminate()
-        assert process.wait(timeout=20) in (0, -15)
+        asked = json.dumps(ENDLESS).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/api/runs", asked, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            run = json.load(answer)["run"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/runs/{run}/events", timeout=60) as stream:
+            while b"progress" not in stream.readline():
+                pass
+            process.send_signal(signal.SIGINT)
+            assert b"event: stopped" in stream.read()
+        assert process.wait(timeout=20) == 0
+        assert process.stderr.read() == ""

@@ -98,10 +98,12 @@ def _serve(own: PlayTable | None, asked: dict[str, Any] | None, port: int, brows
             f"play needs the packages of the extra 'serve' ({error.name} is missing): pip install 'pellucid[serve]'. "
             "With --export it writes a page without them."
         ) from None
+    import asyncio
     import json
     import socket
     import sys
     import webbrowser
+    from contextlib import suppress
     from urllib.parse import quote
 
     state = "" if asked is None else f"#run={quote(json.dumps(asked))}"
@@ -116,5 +118,19 @@ def _serve(own: PlayTable | None, asked: dict[str, Any] | None, port: int, brows
         sys.stderr.write(f"Play at {address} (Ctrl-C ends it).\n")
         if browser:
             webbrowser.open(address)
-        settings = uvicorn.Config(playing_application(own), log_level="warning", timeout_graceful_shutdown=1)
-        uvicorn.Server(settings).run(sockets=[listener])
+        application = playing_application(own)
+        server = uvicorn.Server(uvicorn.Config(application, log_level="warning", timeout_graceful_shutdown=2))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_until_interrupted(server, application, listener))
+
+
+async def _until_interrupted(server: Any, application: Any, listener: Any) -> None:
+    """Serve until Ctrl-C; then stop all runs, whose pages would wait for their end."""
+    import asyncio
+
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    while not (server.should_exit or serving.done()):
+        await asyncio.sleep(0.1)
+    if server.started:
+        application.state.rooms.runs.close()
+    await serving

@@ -44,6 +44,15 @@ class GivenData:
     image: Array | None = None
     target: str = "target"
     """What the target is called."""
+    told: Mapping[str, Any] | None = None
+    """The object that named the data."""
+
+    @property
+    def loading(self) -> str:
+        """The line of Python that reads the same data; a table is the reader's own file."""
+        if self.told is None or "table" in self.told:
+            return "# data.X and data.y are your rows and your target"
+        return f"data = read_data({dict(self.told)!r})"
 
 
 def read_data(told: Any, *, tables: Mapping[str, pd.DataFrame] | None = None) -> GivenData:
@@ -64,7 +73,10 @@ def read_data(told: Any, *, tables: Mapping[str, pd.DataFrame] | None = None) ->
     """
     if not isinstance(told, Mapping) or len(named := [kind for kind in KINDS_OF_DATA if kind in told]) != 1:
         raise ValueError(f"data must name one of {', '.join(KINDS_OF_DATA)}, got {told!r}.")
-    kind = named[0]
+    return replace(_read(told, named[0], tables or {}), told=dict(told))
+
+
+def _read(told: Mapping[str, Any], kind: str, tables: Mapping[str, pd.DataFrame]) -> GivenData:
     unknown = told.keys() - KINDS_OF_DATA[kind] - {kind}
     if unknown:
         allowed = ", ".join(sorted(KINDS_OF_DATA[kind])) or "nothing"
@@ -77,7 +89,7 @@ def read_data(told: Any, *, tables: Mapping[str, pd.DataFrame] | None = None) ->
         return _of_formula(**told)
     if kind == "image":
         return GivenData(str(told["image"]), image=load_image(told["image"]))
-    return _of_table(tables or {}, **told)
+    return _of_table(tables, **told)
 
 
 def _of_set(set: Any, rows: Any = None, seed: Any = 0, columns: Any = None) -> GivenData:  # noqa: A002

@@ -192,13 +192,14 @@ class BarsLayer(Layer):
 
 @dataclass(frozen=True)
 class MatrixLayer(Layer):
-    """Numbers in rows and columns, with names if they have some."""
+    """Numbers in rows and columns, with names if they have some; ``marked`` is a window: row, column, rows, columns."""
 
     kind = "matrix"
     values: Any
     rows: Any = None
     columns: Any = None
     title: str | None = None
+    marked: Any = None
 
 
 @dataclass(frozen=True)

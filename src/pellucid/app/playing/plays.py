@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -14,56 +12,16 @@ from sklearn.base import ClassifierMixin, ClusterMixin, RegressorMixin, Transfor
 
 from pellucid.app.playing.controls import controls_of
 from pellucid.app.playing.descents import FORMULAS, descent_controls, descent_domains, perform_on_formula
-from pellucid.app.playing.given_data import GivenData, checked_for
+from pellucid.app.playing.given_data import GivenData
 from pellucid.app.playing.performance import Performance
+from pellucid.app.playing.play import Play
 from pellucid.app.playing.recorded_fit import perform_fit
-from pellucid.app.playing.recording import Recording
 from pellucid.app.playing.stages import Report
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.checks import find_name
 
 DRAWN = {"labels_", "means_", "densities_", "embedding_", "components_", "eigenvectors_"}
 """Fitted attributes by which a method without a target can be drawn: clusters, or places of the rows."""
-
-
-@dataclass(frozen=True)
-class Play:
-    """Something that can be played: what it is called, which data it takes, and what it does with them."""
-
-    name: str
-    title: str
-    group: str
-    data: tuple[str, ...]
-    """Kinds of data that it takes: rows, formula, image."""
-    wants: str | None
-    """Its target: classes, numbers or none."""
-    first: Mapping[str, Any]
-    """The data to begin with."""
-    domains: Mapping[str, Any]
-    """What each parameter may be."""
-    describe: Callable[[], list[dict[str, Any]]]
-    run: Callable[[GivenData, dict[str, Any], Report | None], Performance]
-
-    def controls(self) -> list[dict[str, Any]]:
-        """Return a description of each parameter, as a page asks for it."""
-        return self.describe()
-
-    def perform(
-        self, data: GivenData, parameters: Mapping[str, Any] | None = None, report: Report | None = None
-    ) -> Performance:
-        """Play it on data, with parameters by name; those that are not given have their defaults."""
-        given = dict(parameters or {})
-        if given and not self.domains:
-            raise ValueError(f"{self.name} must have no parameters, got {', '.join(given)}.")
-        for name, value in given.items():
-            domain = self.domains[find_name(name, self.domains, what="parameter")]
-            if not domain.fits(value):
-                raise domain.complaint(name, value)
-        return self.run(checked_for(data, self.data, self.wants), given, report)
-
-    def record(self, data: GivenData, parameters: Mapping[str, Any] | None = None) -> Recording:
-        """Return the recording alone."""
-        return self.perform(data, parameters).recording
 
 
 @cache

@@ -85,7 +85,7 @@ def perform_fit(
     """Return the recording of :func:`record_play`, and the fitted model, which can be changed, proved and drawn."""
     takes_target = is_classifier(estimator) or is_regressor(estimator)
     _, stages = fit_in_stages(estimator, X, y if takes_target else None, report)
-    return perform_stages(stages, X, y, name=name, names=names, most_frames=most_frames)
+    return perform_stages(stages, X, y, name=name, names=names, most_frames=most_frames, report=report)
 
 
 def perform_stages(
@@ -99,12 +99,14 @@ def perform_stages(
     title: str = "",
     python: str = "",
     extra: Callable[[Stage], Sequence[Layer]] | None = None,
+    report: Report | None = None,
 ) -> Performance:
     """Return stages of a model on its rows as a recording, and the last model, which is the fitted one.
 
     An idea has a title and code of its own, and may draw ``extra`` layers at each stage.
     """
     check_whole(2, most_frames=most_frames)
+    more = extra or (lambda _stage: ())
     model, shown = stages[-1].model, _names_of(X, names)
     target = None if y is None else np.asarray(y)
     told = y if is_classifier(model) or is_regressor(model) else None
@@ -112,7 +114,7 @@ def perform_stages(
     while True:
         kept = thinned(list(stages), most_frames)
         view = view_of(Scene(X, target, shown, kept, ROOM / len(kept)))
-        found = _recorded(view, name, workings, extra or (lambda _stage: ()))
+        found = _recorded(view, name, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
             break
         most_frames = max(2, len(kept) // 2)
@@ -124,7 +126,7 @@ def perform_stages(
         X,
         told,
         prove=lambda changed: _proved(changed, X, told),
-        redraw=lambda changed: view.layers(replace(kept[-1], model=changed)),
+        redraw=lambda changed: [*view.layers(replace(kept[-1], model=changed)), *more(kept[-1])],
     )
 
 
@@ -134,15 +136,21 @@ def _proved(model: Any, X: Data, y: Data) -> Certificate:
 
 
 def _recorded(
-    view: View, name: str, workings: Mapping[str, Any] | None, extra: Callable[[Stage], Sequence[Layer]]
+    view: View,
+    name: str,
+    workings: Mapping[str, Any] | None,
+    extra: Callable[[Stage], Sequence[Layer]],
+    report: Report | None = None,
 ) -> Recording:
     scene, model = view.scene, view.scene.model
     steps = numbered_steps(workings)
     trace, rows = _trace_of(scene.stages)
-    frames = tuple(
-        Frame(stage.label, (*view.layers(stage), *extra(stage)), row, steps.get(stage.number), stage.seconds)
-        for stage, row in zip(scene.stages, rows, strict=True)
-    )
+    frames: list[Frame] = []
+    for stage, row in zip(scene.stages, rows, strict=True):
+        layers = (*view.layers(stage), *extra(stage))
+        frames.append(Frame(stage.label, layers, row, steps.get(stage.number), stage.seconds))
+        if report is not None:
+            report(len(frames), f"drawing frame {len(frames)} of {len(scene.stages)}", stage.seconds or 0.0)
     data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
     return Recording(
         title=f"{type(model).__name__} on {name}" if name else type(model).__name__,
@@ -152,7 +160,7 @@ def _recorded(
         data=data,
         axes=view.axes,
         layers=tuple(view.base()),
-        frames=frames,
+        frames=tuple(frames),
         trace=trace,
         certificate=told_certificate(model.certificate_),
         workings=workings,

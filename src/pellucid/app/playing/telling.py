@@ -12,7 +12,7 @@ from pellucid.app.playing.stages import Stage
 from pellucid.core.cards import MethodCard
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
-from pellucid.proofs.certificate import Certificate
+from pellucid.proofs.certificate import GRADES, Certificate
 
 MOST_TRACE_ROWS = 2000
 """A longer trace is told at the rows of the frames."""
@@ -41,6 +41,24 @@ def told_certificate(certificate: Certificate) -> dict[str, Any]:
 
 NO_CERTIFICATE: dict[str, Any] = {"grade": "none", "holds": False, "claims": []}
 """Of what has no answer that could be proved."""
+
+
+def worst_claims(certificates: Sequence[Certificate]) -> dict[str, Any]:
+    """Return several certificates as one: of the claims of a name that which is nearest to its bound, or beyond it."""
+    worst: dict[str, Any] = {}
+    for claim in (claim for certificate in certificates for claim in certificate.claims):
+        kept = worst.get(claim.name)
+        if kept is None or _nearness(claim) > _nearness(kept):
+            worst[claim.name] = claim
+    weakest = max((certificate.grade for certificate in certificates), key=list(GRADES).index)
+    reason = next(one.reason for one in certificates if one.grade == weakest)
+    return told_certificate(Certificate(weakest, tuple(worst.values()), reason=reason))
+
+
+def _nearness(claim: Any) -> float:
+    if not claim.holds:
+        return float("inf")
+    return float(claim.value / claim.bound) if claim.bound > 0 else 0.0
 
 
 def thinned(stages: list[Stage], most: int) -> list[Stage]:

@@ -22,10 +22,11 @@ def grown_tree(scene: Scene, stage: Stage) -> list[Layer]:
     from pellucid.plots.tree_plot import tree_layout
     from pellucid.tree.explaining.rules_in_words import readable_tree
 
-    trees: Any = getattr(scene.model, "trees_", None)
+    whole = stage.known.get("whole", scene.model)
+    trees: Any = getattr(whole, "trees_", None)
     if getattr(trees, "n_trees", 0) != 1 or trees.value.shape[1] != 1 or trees.is_leaf.sum() > MOST_LEAVES:
         return []
-    tree = readable_tree(scene.model, scene.names)
+    tree = readable_tree(whole, scene.names)
     layout = tree_layout(tree, np.zeros(len(tree.branches), dtype=bool), None)
     is_split = stage.known.get("is_split", np.array([bool(branches) for branches in tree.branches]))
     nodes: list[dict[str, Any]] = []
@@ -33,7 +34,7 @@ def grown_tree(scene: Scene, stage: Stage) -> list[Layer]:
     while waiting:
         node, parent = waiting.pop(0)
         own = len(nodes)
-        nodes.append(_node(scene.model, tree, layout, node, parent, is_split=bool(is_split[node])))
+        nodes.append(_node(whole, tree, layout, node, parent, is_split=bool(is_split[node])))
         waiting += [(child, own) for child, _ in tree.branches[node]] if is_split[node] else []
     return [TreeLayer(nodes)]
 

@@ -416,6 +416,12 @@ function drawMatrix(context, room, look, layer, range) {
       context.fillText(value === null ? "" : writeNumber(value, 3), x0 + (j + 0.5) * side, y0 + (i + 0.5) * side);
     }),
   );
+  if (layer.marked) {
+    const [row, column, high, wide] = layer.marked;
+    context.strokeStyle = look.ink;
+    context.lineWidth = 0.2 * look.rem;
+    context.strokeRect(x0 + column * side, y0 + row * side, wide * side, high * side);
+  }
   context.fillStyle = look.ink;
   context.textBaseline = "middle";
   context.textAlign = "right";

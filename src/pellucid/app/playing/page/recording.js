@@ -15,7 +15,7 @@
 /** @typedef {{x: number, y: number, text: string, parent?: number | null, class?: number | null, cut?: boolean}} TreeNode */
 /** @typedef {{kind: "tree", nodes: TreeNode[], title?: string}} TreeLayer */
 /** @typedef {{kind: "bars", labels: string[], values: Numbers, class?: Classes, title?: string}} BarsLayer */
-/** @typedef {{kind: "matrix", values: Numbers[], rows?: string[], columns?: string[], title?: string}} MatrixLayer */
+/** @typedef {{kind: "matrix", values: Numbers[], rows?: string[], columns?: string[], title?: string, marked?: [number, number, number, number]}} MatrixLayer The window that is marked: row, column, rows, columns. */
 /** @typedef {{kind: "text", x: number, y: number, text: string}} TextLayer */
 /** @typedef {{kind: "image", width: number, height: number, values: string, title?: string}} ImageLayer */
 /** @typedef {PointsLayer | SegmentsLayer | PolylineLayer | BandLayer | RegionsLayer | HeatLayer | EllipsesLayer | ArrowsLayer | TextLayer} DataLayer */

@@ -82,6 +82,7 @@ def work(connection: Connection, memory: int) -> None:
 
 def _done(job: Job, connection: Connection, memory: int) -> Done | Failed:
     from pellucid.app.playing.server.jobs import JOBS, REPORTING
+    from pellucid.core.threads import own_threads
 
     start, last = perf_counter(), 0.0
     connection.send(Begun())
@@ -96,7 +97,8 @@ def _done(job: Job, connection: Connection, memory: int) -> Done | Failed:
 
     try:
         limit_memory(memory)
-        return Done(JOBS[job.name](*job.arguments, **({"report": tell} if job.name in REPORTING else {})))
+        with own_threads():  # small products on many threads wait for each other, and other jobs need the cores
+            return Done(JOBS[job.name](*job.arguments, **({"report": tell} if job.name in REPORTING else {})))
     except MemoryError:
         needed = f"The job needed more than {memory / GIGABYTE:g} GB of memory and was ended."
         return Failed(f"{needed} Take fewer rows or iterations.", is_spent=True)

@@ -25,7 +25,7 @@ NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
-MOMENTS, SUMS, CATEGORIES = "moments", "sums", "categories"
+MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
 
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
@@ -51,8 +51,8 @@ class InputRules:
     weights: bool = True
     blocks: str = ""
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
-    weight, mean and scatter, or by class the ``SUMS`` or the ``CATEGORIES`` of each column. Empty where all rows must
-    be in memory."""
+    weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
+    each column. Empty where all rows must be in memory."""
 
     def check(
         self,

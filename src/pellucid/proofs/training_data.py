@@ -35,6 +35,8 @@ class TrainingData:
     """Rows, target and weights as they came, for the fingerprint and for callbacks."""
     name: str = ""
     """The fingerprint, where these rows stand for more of them, which are in blocks."""
+    folds: Array | None = None
+    """The fold of cross-validation that each row belongs to, where they stand for more."""
 
     @cached_property
     def fingerprint(self) -> str:

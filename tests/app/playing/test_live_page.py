@@ -285,6 +285,7 @@ def test_two_methods_race_on_one_slider_and_two_clocks(play):
     with play(BLOBS, against={**BLOBS, "parameters": {"n_clusters": 6}}) as page:
         assert page.locator(".picture canvas[role=img]").count() == 2
         assert page.locator(".verdict").count() == 2
+        assert page.locator(".side").all_inner_texts() == ["A  KMeans, n_clusters=3", "B  KMeans, n_clusters=6"]
         last = int(page.get_attribute("#slider", "max"))
         drawn(page, last)
         assert re.search(r"A: the answer\s+B: the answer", page.inner_text("#place"))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import pellucid
+from pellucid.core.cards import all_cards
 from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from pellucid.linear_model import BridgeRegression, ElasticNet, Lasso, LinearRegression, Ridge
+from pellucid.linear_model import BridgeRegression, ElasticNet, ElasticNetCV, Lasso, LassoCV, LinearRegression, Ridge
 from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from pellucid.svm import SVC
 
@@ -39,6 +43,8 @@ METHODS = [
     (Lasso(alpha=0.1), Y[:, 0]),
     (ElasticNet(alpha=0.1), Y),
     (BridgeRegression(), Y[:, 0]),
+    (LassoCV(alphas=12), Y[:, 0]),
+    (ElasticNetCV(l1_ratio=[0.3, 0.8], alphas=7, cv=3), Y[:, 0]),
     (PCA(3), None),
     (PCA(0.9, whiten=True), None),
     (CCA(n_components=1), Y),
@@ -170,7 +176,7 @@ def test_bits_are_the_same_on_any_number_of_threads():
 
 @pytest.mark.parametrize("name", ["coef_", "intercept_", "theta_", "components_", "means_"])
 def test_a_changed_model_is_noticed(name):
-    for model, target in METHODS[:1] + METHODS[6:7] + METHODS[9:11]:
+    for model, target in METHODS[:1] + METHODS[8:9] + METHODS[11:13]:
         others = () if target is None else (blocks(target),)
         broken = fitted(model, blocks(X), *(others or (None,)))
         if not hasattr(broken, name):
@@ -296,6 +302,11 @@ def test_methods_that_need_every_row_say_so():
         LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(blocks(X), blocks(LABELS))
 
 
+def test_folds_of_another_kind_are_refused():
+    with pytest.raises(ValueError, match="cv must be a number of folds"):
+        LassoCV(cv=[(np.arange(5), np.arange(5, 9))]).fit(blocks(X), blocks(Y[:, 0]))
+
+
 def test_dask_is_imported_by_nobody_who_does_not_bring_it():
     code = "import sys, numpy as np; from pellucid.linear_model import Ridge; X = np.eye(3); Ridge().fit(X, X[0])"
     code += "; sys.exit('dask' in sys.modules)"
@@ -365,3 +376,16 @@ def test_a_fit_holds_a_few_blocks_only(tmp_path):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300, check=False)
     assert "fitted [1.0" in done.stdout, done.stderr[-2000:]
     assert "too large to hold" in done.stdout
+
+
+def test_the_page_about_scale_names_the_methods_that_take_blocks():
+    page = (Path(__file__).parents[3] / "docs" / "scale.md").read_text(encoding="utf-8")
+    table = "\n".join(
+        line.split("|")[2] for line in page.splitlines() if line.startswith("| ") and "methods" not in line
+    )
+    named = set(re.findall(r"[A-Z]\w+", table))
+    found = set()
+    for card in all_cards():
+        with suppress(TypeError):  # built on something that must be given
+            found |= {card.name} if card.rules_for(card.estimator()).blocks else set()
+    assert named == found

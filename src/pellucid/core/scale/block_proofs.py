@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.input_rules import MOMENTS, InputRules
+from pellucid.core.input_rules import FOLD_MOMENTS, MOMENTS, InputRules
 from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import row_blocks
 from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
@@ -16,7 +16,7 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(model, blocks, reset=False)
-    if rules.blocks != MOMENTS:
+    if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
         return data_with_tally(tally, rules.blocks, blocks.n_features, model.classes_)
     found = blocks.reduce(sum_block, add_blocks, kind)

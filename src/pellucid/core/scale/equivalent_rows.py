@@ -19,6 +19,7 @@ from scipy.linalg import cholesky, eigh
 
 from pellucid.core.scale.moments import (
     BlockSummary,
+    Folds,
     Moments,
     join_summaries,
     join_triangles,
@@ -35,20 +36,25 @@ FARTHEST = 2.0**24
 """Deviations by which the mean of a column may lie from 0 before the rows stay nearer: their squares must be finite."""
 
 
-def equivalent_rows(blocks: RowBlocks, kind: str) -> tuple[Array, Any, Array, BlockSummary]:
-    """Return rows, target (numbers, or labels), weights, and the summary that they were made from."""
-    summary = blocks.reduce(summarize_block, join_summaries, kind)
-    labels = sorted(summary.moments) if kind == "classes" else list(summary.moments)
+def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> tuple[Array, Any, Array, BlockSummary]:
+    """Return rows, target (numbers, or labels), weights, and the summary that they were made from.
+
+    With folds, their numbers are a further column of the target.
+    """
+    summary = blocks.reduce(summarize_block, join_summaries, kind, folds)
+    labels = sorted(summary.moments) if kind == "classes" or folds else list(summary.moments)
     means = {label: summary.moments[label].mean for label in labels}
     triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
     if any(triangle is None for triangle in triangles.values()):
-        exact = blocks.reduce(triangles_of_block, join_triangles, kind, means)
+        exact = blocks.reduce(triangles_of_block, join_triangles, kind, folds, means)
         triangles = {label: exact[label] for label in labels}
     tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
     rows, weight, p = np.concatenate(tables), np.concatenate(weights), blocks.n_features
+    own = np.repeat(np.array(labels), [len(table) for table in tables])
     if kind == "classes":
-        return rows, np.repeat(np.array(labels), [len(table) for table in tables]), weight, summary
-    return np.ascontiguousarray(rows[:, :p]), rows[:, p:] if kind == "numbers" else None, weight, summary
+        return rows, own, weight, summary
+    target = None if kind == "rows" else np.column_stack([rows[:, p:], own]) if folds else rows[:, p:]
+    return np.ascontiguousarray(rows[:, :p]), target, weight, summary
 
 
 def _factor(scatter: Array) -> Array | None:

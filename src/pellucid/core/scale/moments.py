@@ -18,6 +18,21 @@ CHUNK = 1 << 16
 """Numbers that are centered and multiplied in one go: they stay in the cache."""
 
 
+@dataclass(frozen=True)
+class Folds:
+    """Folds of cross-validation: the rows in order, in so many parts of nearly equal length."""
+
+    n_folds: int
+    heights: tuple[int, ...]
+    """Rows of each block."""
+
+    def of_block(self, number: int, height: int) -> Array:
+        """Return the fold of each row of a block."""
+        n, start = sum(self.heights), sum(self.heights[:number])
+        sizes = [n // self.n_folds + (k < n % self.n_folds) for k in range(self.n_folds)]  # as scikit-learn's KFold
+        return np.searchsorted(np.cumsum(sizes), np.arange(start, start + height), side="right")
+
+
 @dataclass(frozen=True, eq=False)
 class Moments:
     """Weight of some rows, their mean, and their scatter ``sum w (x - mean)(x - mean)'``."""
@@ -89,12 +104,12 @@ def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]
         yield rows, chunk
 
 
-def summarize_block(block: Block, kind: str) -> BlockSummary:
+def summarize_block(block: Block, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block: of its rows, of rows and target side by side, or of the rows of each class.
 
-    ``kind`` is ``rows``, ``numbers`` or ``classes``.
+    ``kind`` is ``rows``, ``numbers`` or ``classes``; with ``folds`` there are moments for each of them.
     """
-    found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind)}
+    found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
         _refuse_values(block)
     is_float = block.X.dtype.kind == "f"
@@ -102,9 +117,12 @@ def summarize_block(block: Block, kind: str) -> BlockSummary:
     return BlockSummary(len(block), found, prints, block.X.dtype if is_float else np.dtype(np.float64))
 
 
-def groups_of(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
+def groups_of(
+    block: Block, kind: str, folds: Folds | None = None
+) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
     """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
     X, y, weight = block.X, block.y, _weights(block)
+    counted = None
     if weight is not None and not weight.all():
         counted = np.flatnonzero(weight)
         X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
@@ -113,7 +131,14 @@ def groups_of(block: Block, kind: str) -> Iterator[tuple[Any, tuple[Array, ...],
     if kind == "rows":
         yield None, (X,), weight
     elif kind == "numbers":
-        yield None, (X, _numbers(y, block.number)), weight
+        parts = X, _numbers(y, block.number)
+        if folds is None:
+            yield None, parts, weight
+            return
+        own = folds.of_block(block.number, len(block))[slice(None) if counted is None else counted]
+        for fold in np.unique(own).tolist():
+            rows = np.flatnonzero(own == fold)
+            yield fold, tuple(part[rows] for part in parts), None if weight is None else weight[rows]
     else:
         assert y is not None
         codes, labels = pd.factorize(y)
@@ -140,9 +165,9 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
     )
 
 
-def triangles_of_block(block: Block, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
+def triangles_of_block(block: Block, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:
     """Return for each label of a block the triangle of its rows about the mean of all."""
-    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind)}
+    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind, folds)}
 
 
 def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:

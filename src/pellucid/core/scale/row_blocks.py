@@ -170,7 +170,7 @@ def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
     heights = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
     if part.chunks[0] != heights and not np.isnan([*part.chunks[0]]).any():
         if np.isnan([*heights]).any():
-            heights = tuple(int(n) for n in _heights(X))
+            heights = _counted_heights(list(np.ravel(X.to_delayed())))
         if sum(heights) != part.shape[0]:
             raise ValueError(
                 f"{what} must have an entry for each row, got {part.shape[0]} and {sum(heights)} rows: "
@@ -187,10 +187,14 @@ def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
     return pieces
 
 
-def _heights(X: Any) -> Sequence[int]:
+def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
     """Return the number of rows of each block, which takes a pass where Dask does not know it."""
+    known: Any = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
+    return _counted_heights(blocks.rows) if np.isnan([*known]).any() else tuple(known)
+
+
+def _counted_heights(parts: Sequence[Any]) -> tuple[int, ...]:
     from dask.base import compute
     from dask.delayed import delayed
 
-    found: Sequence[int] = compute(*(delayed(len)(part) for part in np.ravel(X.to_delayed())))
-    return found
+    return tuple(compute(*(delayed(len)(part) for part in parts)))

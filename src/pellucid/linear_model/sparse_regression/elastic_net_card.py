@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, FOLD_MOMENTS, MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Number, OneOf, Optional, Real, Whole
@@ -77,7 +77,7 @@ ONE: dict[str, Any] = {
 }
 SEVERAL: dict[str, Any] = {
     "check": _check_mixes,
-    "input": replace(ONE["input"], blocks=""),
+    "input": replace(ONE["input"], blocks=FOLD_MOMENTS),
     "unproved": {
         "dual_gap_": GAP_UP_TO_ROUNDING,
         "n_iter_": WORK_DONE,

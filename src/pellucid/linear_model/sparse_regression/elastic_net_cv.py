@@ -161,8 +161,10 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
 
     def _folds(self, data: TrainingData, params: dict[str, Any]) -> list[tuple[Array, Array]]:
         """Return the folds of the rows as they were given, without those of weight 0."""
-        from sklearn.model_selection import check_cv
+        from sklearn.model_selection import PredefinedSplit, check_cv
 
+        if data.folds is not None:
+            return list(PredefinedSplit(data.folds).split())
         routed = process_routing(self, "fit", **params).splitter.split if _routing_enabled() else {}
         folds = list(check_cv(self.cv).split(*data.given[:2], **routed))
         return folds if data.kept is None else [(data.places(train), data.places(test)) for train, test in folds]

@@ -23,10 +23,17 @@ export function buildCertificate(room, certificate, before, name) {
   const place = barScale([...certificate.claims, ...earlier.values()]);
   const failingFirst = [...certificate.claims].sort((a, b) => Number(a.holds) - Number(b.holds));
   const items = failingFirst.map((claim) => claimItem(claim, earlier.get(claim.name) ?? null, place));
-  const note =
-    "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line." +
-    (before ? " The thin bar is the value before the change." : "");
-  room.append(make("ul", { class: "claims" }, ...items), make("p", { class: "note" }, note));
+  room.append(make("ul", { class: "claims" }, ...items));
+}
+
+/**
+ * Say how bars are read.
+ * @param {boolean} isChanged whether a number was changed by hand
+ */
+export function barNote(isChanged) {
+  const bars =
+    "Bars are values as shares of their bounds, on a log scale: a claim holds if its bar ends before the line.";
+  return make("p", { class: "note" }, isChanged ? `${bars} The thin bar is the value before the change.` : bars);
 }
 
 /**

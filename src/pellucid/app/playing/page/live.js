@@ -214,6 +214,7 @@ class LivePage {
 
 /** @param {Recording} recording */
 function verdictOf({ certificate }) {
+  if (certificate.grade === "none") return "Nothing is proved.";
   return certificate.holds ? `The certificate holds: ${certificate.grade}.` : "The certificate does not hold.";
 }
 

@@ -66,7 +66,8 @@ function ordered(layers) {
 export function drawPicture(context, size, look, recording, panels, frame) {
   context.clearRect(0, 0, size.width, size.height);
   const layers = [...recording.layers, ...recording.frames[frame].layers];
-  const boxes = panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look) : panelBoxes(panels.length, size, look);
+  const boxes =
+    panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look) : panelBoxes(panels.length, size, look);
   /** @type {DrawnAxes | null} */
   let axes = null;
   panels.forEach((panel, i) => {

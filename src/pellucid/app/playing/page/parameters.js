@@ -58,9 +58,18 @@ function buildField(control) {
   const about = make("small", { id: `${id}-about` }, aboutOf(control));
   const { inputs, read, write } = controlOf(control, id);
   for (const input of inputs) input.setAttribute("aria-describedby", about.id);
-  const label = make("label", { for: id }, control.name);
+  const label = make("label", { for: id }, ...brokenAtBars(control.name));
   const room = make("div", { class: "field" }, label, make("div", {}, ...inputs), about);
   return { field: { name: control.name, default: control.default, read, write }, room };
+}
+
+/**
+ * Return a name that may go on in another line after each bar.
+ * @param {string} name
+ * @returns {(string | Node)[]}
+ */
+function brokenAtBars(name) {
+  return name.split(/(?<=_)/).flatMap((part) => [part, make("wbr")]);
 }
 
 /** @param {Control} control */

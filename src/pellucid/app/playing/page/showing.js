@@ -1,6 +1,6 @@
 /** What is shown: one recording, or two that race. Pictures, trace, certificates and workings follow one player. */
 
-import { buildCertificate } from "./certificate.js";
+import { barNote, buildCertificate } from "./certificate.js";
 import { classColor, classMarker, currentLook, outlineMarker } from "./colors.js";
 import { attempt, find, make } from "./elements.js";
 import { Picture } from "./picture.js";
@@ -55,7 +55,7 @@ export class Showing {
   show(recordings, place) {
     const wasLast = this.player.place === this.player.count - 1;
     find("pictures").replaceChildren();
-    this.pictures = recordings.map((recording, side) => this.addPicture(recording, side, recordings.length > 1));
+    this.pictures = recordings.map((_, side) => this.addPicture(recordings, side));
     const panels = Math.max(...this.pictures.map((picture) => picture.panels.length));
     find("pictures").style.setProperty("--panels", String(panels));
     find("pictures").style.setProperty("--tall", String(panels === 1 ? tallness(recordings) : 1));
@@ -87,17 +87,16 @@ export class Showing {
   }
 
   /**
-   * @param {Recording} recording
+   * @param {Recording[]} recordings
    * @param {number} side
-   * @param {boolean} isRace
    */
-  addPicture(recording, side, isRace) {
+  addPicture(recordings, side) {
     const canvas = make("canvas", { id: side === 0 ? "picture" : "picture-b", role: "img" });
     const legend = make("ul", { class: "legend", "aria-label": "Classes" });
-    const name = make("h2", { class: "side" }, `${sideName(side)}  ${recording.method}`);
-    const room = make("div", { class: "picture" }, ...(isRace ? [name] : []), legend, make("div", {}, canvas));
+    const names = recordings.length > 1 ? [make("h2", { class: "side" }, sideTitle(recordings, side))] : [];
+    const room = make("div", { class: "picture" }, ...names, legend, make("div", {}, canvas));
     find("pictures").append(room);
-    const picture = new Picture(canvas, recording);
+    const picture = new Picture(canvas, recordings[side]);
     this.writeLegend(picture);
     return picture;
   }
@@ -127,9 +126,11 @@ export class Showing {
     const room = find("certificate");
     room.replaceChildren();
     certificates.forEach((certificate, side) => {
-      const name = certificates.length > 1 ? `${sideName(side)}  ${this.recordings[side].method}` : "";
+      const name = certificates.length > 1 ? sideTitle(this.recordings, side) : "";
       buildCertificate(room, certificate, before[side] ?? null, name);
     });
+    const hasBars = certificates.some((certificate) => certificate.claims.length > 0);
+    if (hasBars) room.append(barNote(before.some((certificate) => certificate)));
   }
 
   /**
@@ -180,6 +181,18 @@ function tallness(recordings) {
     return equal && Number.isFinite(share) ? 0.85 * share + 0.2 : 1;
   });
   return Math.min(1, Math.max(0.5, ...shares));
+}
+
+/**
+ * Return the name of a side of a race: its letter, its method, and the parameters in which two of one method differ.
+ * @param {Recording[]} recordings
+ * @param {number} side
+ */
+function sideTitle(recordings, side) {
+  const [own, other] = [recordings[side], recordings[1 - side]];
+  const isSame = own.method === other.method;
+  const differs = Object.entries(own.parameters).filter(([name, value]) => isSame && other.parameters[name] !== value);
+  return `${sideName(side)}  ${[own.method, ...differs.map(([name, value]) => `${name}=${value}`)].join(", ")}`;
 }
 
 /** @param {Recording[]} recordings */

@@ -24,7 +24,7 @@ export function connectTouching(picture, side, showing, breaking, asking, data) 
   /** @type {{layer: PointsLayer, point: number} | null} */
   let held = null;
   const grip = (/** @type {MouseEvent} */ event) =>
-    picture.isLast && !data.hasStart ? picture.hit(event, isMovable, showing.look) : null;
+    picture.isLast ? picture.hit(event, isMovable, showing.look) : null;
 
   const drag = (/** @type {MouseEvent} */ event) => {
     const place = picture.placeOf(event);

@@ -29,8 +29,10 @@ QUICK = {"max_iter": 5, "n_estimators": 5}
 def test_every_play_plays_its_first_data(play):
     first = {**play.first, "rows": 60} if "set" in play.first else play.first
     quick = {name: value for name, value in QUICK.items() if name in play.domains and play.domains[name].fits(value)}
-    done: list[int] = []
-    performance = play.perform(read_data(first), quick, lambda n, label, seconds: done.append(n))
+    done: list[tuple[bool, int]] = []
+    performance = play.perform(
+        read_data(first), quick, lambda n, label, seconds: done.append((label.startswith("drawing"), n))
+    )
     recording = performance.recording
     assert recording.size <= LARGEST
     assert read_recording(recording.text()) == recording

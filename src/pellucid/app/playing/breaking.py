@@ -26,12 +26,14 @@ def broken(performance: Performance, changes: Any) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from pellucid.app.playing import GivenData
     >>> from pellucid.app.playing.recorded_fit import perform_fit
     >>> from pellucid.linear_model import LinearRegression
-    >>> performance = perform_fit(LinearRegression(), [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0])
+    >>> data = GivenData("three rows", [[0.0], [1.0], [2.0]], [0.0, 1.0, 3.0], ("x",))
+    >>> performance = perform_fit(LinearRegression(), data)
     >>> found = broken(performance, [{"attribute": "coef_", "index": [0], "value": 2.0}])
-    >>> found["certificate"]["holds"], [claim["name"] for claim in found["certificate"]["claims"] if not claim["holds"]]
-    (False, ['normal equations'])
+    >>> [claim["name"] for claim in found["certificate"]["claims"] if not claim["holds"]][:2]
+    ['normal equations', 'intercept']
     """
     if performance.prove is None or performance.redraw is None:
         raise ValueError("changes must be to a fitted model, got a play that has none. Run a method.")

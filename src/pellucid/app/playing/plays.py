@@ -64,8 +64,7 @@ def _play_of(card: MethodCard) -> Play:
     group, wants, first = _place_of(card)
 
     def run(data: GivenData, parameters: dict[str, Any], report: Report | None) -> Performance:
-        estimator = card.estimator(**parameters)
-        return perform_fit(estimator, data.X, data.y, name=data.name, names=data.names, report=report)
+        return perform_fit(card.estimator(**parameters), data, report=report)
 
     return Play(
         name=card.name,

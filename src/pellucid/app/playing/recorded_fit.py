@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from pellucid.app.playing.given_data import GivenData, read_data
 from pellucid.app.playing.layers import Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
@@ -69,32 +70,23 @@ def record_play(
     >>> recording.frames[-1].label, recording.certificate["holds"]
     ('the answer', True)
     """
-    return perform_fit(estimator, X, y, name=name, names=names, most_frames=most_frames).recording
+    data = GivenData(name, X, y, tuple(_names_of(X, names)))
+    return perform_fit(estimator, data, most_frames=most_frames).recording
 
 
 def perform_fit(
-    estimator: Any,
-    X: Data,
-    y: Data = None,
-    *,
-    name: str = "",
-    names: Sequence[str] | None = None,
-    most_frames: int = 200,
-    report: Report | None = None,
+    estimator: Any, data: GivenData, *, most_frames: int = 200, report: Report | None = None
 ) -> Performance:
     """Return the recording of :func:`record_play`, and the fitted model, which can be changed, proved and drawn."""
     takes_target = is_classifier(estimator) or is_regressor(estimator)
-    _, stages = fit_in_stages(estimator, X, y if takes_target else None, report)
-    return perform_stages(stages, X, y, name=name, names=names, most_frames=most_frames, report=report)
+    _, stages = fit_in_stages(estimator, data.X, data.y if takes_target else None, report)
+    return perform_stages(stages, data, most_frames=most_frames, report=report)
 
 
 def perform_stages(
     stages: Sequence[Stage],
-    X: Data,
-    y: Data = None,
+    data: GivenData,
     *,
-    name: str = "",
-    names: Sequence[str] | None = None,
     most_frames: int = 200,
     title: str = "",
     python: str = "",
@@ -107,19 +99,19 @@ def perform_stages(
     """
     check_whole(2, most_frames=most_frames)
     more = extra or (lambda _stage: ())
-    model, shown = stages[-1].model, _names_of(X, names)
-    target = None if y is None else np.asarray(y)
-    told = y if is_classifier(model) or is_regressor(model) else None
+    model, X = stages[-1].model, data.X
+    target = None if data.y is None else np.asarray(data.y)
+    told = data.y if is_classifier(model) or is_regressor(model) else None
     workings = told_workings(model, X, told) if len(X) <= MOST_WORKED_ROWS else None
     while True:
         kept = thinned(list(stages), most_frames)
-        view = view_of(Scene(X, target, shown, kept, ROOM / len(kept)))
-        found = _recorded(view, name, workings, more, report)
+        view = view_of(Scene(X, target, list(data.names), kept, ROOM / len(kept), data.target))
+        found = _recorded(view, data, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
             break
         most_frames = max(2, len(kept) // 2)
     if title:
-        found = replace(found, title=f"{title} on {name}" if name else title, python=python)
+        found = replace(found, title=f"{title} on {data.name}" if data.name else title, python=python)
     return Performance(
         found,
         model,
@@ -137,7 +129,7 @@ def _proved(model: Any, X: Data, y: Data) -> Certificate:
 
 def _recorded(
     view: View,
-    name: str,
+    given: GivenData,
     workings: Mapping[str, Any] | None,
     extra: Callable[[Stage], Sequence[Layer]],
     report: Report | None = None,
@@ -151,12 +143,13 @@ def _recorded(
         frames.append(Frame(stage.label, layers, row, steps.get(stage.number), stage.seconds))
         if report is not None:
             report(len(frames), f"drawing frame {len(frames)} of {len(scene.stages)}", stage.seconds or 0.0)
+    name = given.name
     data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
     return Recording(
         title=f"{type(model).__name__} on {name}" if name else type(model).__name__,
         method=type(model).__name__,
         parameters={key: written(value) for key, value in model.get_params(deep=False).items()},
-        python=_python(model, scene.numbers, name),
+        python=_python(model, scene.numbers, given),
         data=data,
         axes=view.axes,
         layers=tuple(view.base()),
@@ -189,17 +182,27 @@ def _names_of(X: Data, names: Sequence[str] | None) -> list[str]:
     return [str(one) for one in names]
 
 
-def _python(model: Any, X: Array, name: str) -> str:
+def _python(model: Any, X: Array, data: GivenData) -> str:
     """Return the code that makes the same fit."""
     package = ".".join(type(model).__module__.split(".")[:2])
-    lines = [f"from {package} import {type(model).__name__}"]
-    call = _loading_call(name, X)
+    lines, (rows, target) = [f"from {package} import {type(model).__name__}"], ("X", "y")
+    call = _loading_call(data.name, X)
     if call:
         lines = ["from pellucid.app.playing import load_set", *lines, "", f"X, y, names = {call}"]
+    elif _loads(data, X):
+        lines = ["from pellucid.app.playing import read_data", *lines, "", data.loading]
+        rows, target = "data.X", "data.y"
     else:
         lines += ["", "# X and y are your rows and your target"]
-    target = ", y" if is_classifier(model) or is_regressor(model) else ""
-    return "\n".join([*lines, f"model = {model!r}", f"model.fit(X{target})", "print(model.certificate_)", ""])
+    given = f"{rows}, {target}" if is_classifier(model) or is_regressor(model) else rows
+    return "\n".join([*lines, f"model = {model!r}", f"model.fit({given})", "print(model.certificate_)", ""])
+
+
+def _loads(data: GivenData, X: Array) -> bool:
+    """Return whether the object that named the data names these very rows."""
+    if data.told is None or "table" in data.told:
+        return False
+    return np.array_equal(np.asarray(read_data(data.told).X), X)
 
 
 def _loading_call(name: str, X: Array) -> str:

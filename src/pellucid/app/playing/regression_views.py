@@ -36,7 +36,7 @@ class CurveView(View):
     @property
     def axes(self) -> dict[str, Any]:
         places = np.column_stack([self.scene.numbers[:, self.column], _target(self.scene)])
-        return axes_around(places, [self.scene.names[self.column], "target"])
+        return axes_around(places, [self.scene.names[self.column], self.scene.target])
 
     def base(self) -> list[Layer]:
         return [PointsLayer(self.scene.numbers[:, self.column], _target(self.scene), row=True)]

@@ -89,6 +89,8 @@ class Scene:
     names: list[str]
     stages: Sequence[Stage]
     room: float
+    target: str = "target"
+    """What the target is called."""
 
     @property
     def model(self) -> Any:

@@ -57,10 +57,7 @@ def perform_kmeans_starts(
     settings = f"{n_clusters}, init={init!r}, n_init=1"
     return perform_stages(
         stages,
-        X,
-        data.y,
-        name=data.name,
-        names=data.names,
+        data,
         title="Starts of k-means",
         python=(
             "from pellucid.app.playing import read_data\nfrom pellucid.cluster import KMeans\n\n"

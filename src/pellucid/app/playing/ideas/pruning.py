@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.model_selection import train_test_split
 
@@ -60,10 +62,7 @@ def perform_pruning(
     alpha = best.known["measured"]["alpha"]
     return perform_stages(
         stages,
-        learn,
-        y_learn,
-        name=data.name,
-        names=data.names,
+        replace(data, X=learn, y=y_learn),
         title="Pruning a tree",
         python=_python(data, best.model, held_out, random_state, alpha),
     )

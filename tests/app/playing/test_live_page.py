@@ -33,6 +33,9 @@ KINDS = {
     "PCA": {"set": "iris"},
     "ClassicalMDS": {"set": "swiss_roll", "rows": 60},
     "newton": {"formula": "x**2 + 10*y**2", "start": [3.0, 1.0]},
+    "computation-graph": {"formula": "(x + y)*z", "start": [-2, 5, -4]},
+    "bias-and-variance": {"formula": "x**2"},
+    "convolution": {"image": "letter"},
 }
 """One method of each kind, and its data."""
 BLOBS = {"play": "KMeans", "parameters": {"n_clusters": 3}, "data": {"set": "blobs", "rows": 60}}
@@ -129,6 +132,7 @@ def test_each_kind_of_method_runs_and_is_scrubbed_by_keyboard(play):
             done(page, runs)
             assert page.is_hidden("#problem"), page.inner_text("#problem")
             assert page.evaluate("document.querySelector('.methods').value") == name
+            assert state(page)["run"]["data"].items() >= data.items()
             assert page.locator(".verdict").count() == 1
             last = int(page.get_attribute("#slider", "max"))
             for key, place in (("End", last), ("Home", 0), ("ArrowRight", min(1, last)), ("End", last)):

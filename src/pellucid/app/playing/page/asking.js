@@ -3,6 +3,7 @@
 import { find, make, makeButton } from "./elements.js";
 import { post } from "./server.js";
 
+/** @import { Recording } from "./recording.js" */
 /** @import { Answer } from "./server.js" */
 /** @import { Showing } from "./showing.js" */
 
@@ -47,7 +48,7 @@ export class Asking {
     this.answers.replaceChildren();
     this.showing.pictures.forEach((picture) => (picture.answer = []));
     this.row.max = String(Math.max(0, (this.showing.recordings[0]?.data.rows ?? 1) - 1));
-    this.element.hidden = this.showing.recordings[0]?.data.rows === 0;
+    this.element.hidden = !this.showing.recordings.some(hasRows);
     this.showing.schedule();
   }
 
@@ -80,6 +81,15 @@ export class Asking {
     this.element.scrollIntoView({ block: "nearest" });
     this.showing.schedule();
   }
+}
+
+/**
+ * Say whether rows are drawn that can be asked about: an idea without a model has none.
+ * @param {Recording} recording
+ */
+function hasRows({ layers, frames }) {
+  const last = frames.at(-1)?.layers ?? [];
+  return [...layers, ...last].some((layer) => layer.kind === "points" && Boolean(layer.row));
 }
 
 /** @param {Answer} answer */

@@ -29,10 +29,9 @@ export class DataForm {
     this.file = make("input", { type: "file", accept: ".csv,.tsv,.txt,text/csv", id: "data-file" });
     this.target = make("select", { id: "data-target" });
     this.formula = make("input", { type: "text", id: "data-formula", spellcheck: "false", autocomplete: "off" });
-    this.start = [
-      numberInput("start-x", "Start, first", 0, { step: "any" }),
-      numberInput("start-y", "second", 0, { step: "any" }),
-    ];
+    this.start = make("input", { type: "text", id: "data-start", inputmode: "decimal", autocomplete: "off" });
+    this.startRoom = make("div", { class: "field" }, make("label", { for: "data-start" }, "Start"), this.start);
+    this.startHelp = make("small", {}, "A click on the picture moves the start.");
     this.pad = new Pad(onChange);
     /** @type {Record<string, HTMLElement>} */
     this.rooms = {
@@ -47,9 +46,9 @@ export class DataForm {
       formula: make(
         "div",
         {},
-        make("div", { class: "field" }, make("label", { for: "data-formula" }, "Formula of x and y"), this.formula),
-        make("div", { class: "row" }, ...this.start.map(labeled)),
-        make("small", {}, "A click on the picture moves the start."),
+        make("div", { class: "field" }, make("label", { for: "data-formula" }, "Formula"), this.formula),
+        this.startRoom,
+        this.startHelp,
       ),
       columns: this.columns,
     };
@@ -128,7 +127,8 @@ export class DataForm {
       groups.push(group("Your own", [option(OWN_POINTS, "rows drawn by hand"), option(OWN_FILE, file)]));
     }
     if (play.data.includes("formula")) {
-      const formulas = catalogue.formulas.map(({ name }) => option(`formula:${name}`, spaced(name)));
+      const known = this.startCount === 2 ? catalogue.formulas : [];
+      const formulas = known.map(({ name }) => option(`formula:${name}`, spaced(name)));
       groups.push(group("Formulas", [...formulas, option(OWN_FORMULA, "a formula of your own …")]));
     }
     if (play.data.includes("image")) {
@@ -142,6 +142,11 @@ export class DataForm {
     this.source.replaceChildren(...groups.filter((found) => found.children.length > 0));
   }
 
+  /** @returns {number} how many numbers say where to start: one for each variable, or none */
+  get startCount() {
+    return this.play.first.start?.length ?? 0;
+  }
+
   /** @returns {NamedSet | undefined} */
   get set() {
     return this.catalogue.sets.find(({ name }) => this.source.value === `set:${name}`);
@@ -153,6 +158,8 @@ export class DataForm {
     rooms.file.hidden = source.value !== OWN_FILE;
     rooms.points.hidden = source.value !== OWN_POINTS;
     rooms.formula.hidden = !source.value.startsWith("formula:") && source.value !== OWN_FORMULA;
+    this.startRoom.hidden = this.startCount === 0;
+    this.startHelp.hidden = this.startCount !== 2;
     rooms.columns.hidden = this.columns.querySelectorAll("input").length < 3;
   }
 
@@ -193,7 +200,7 @@ export class DataForm {
    */
   writeFormula(formula, start) {
     this.formula.value = formula;
-    this.start.forEach((input, i) => (input.value = String(start[i] ?? 0)));
+    this.start.value = start.join(", ");
   }
 
   /** @param {Data} data */
@@ -201,7 +208,7 @@ export class DataForm {
     if ("formula" in data) {
       const known = this.catalogue.formulas.find(({ formula }) => formula === data.formula);
       this.source.value = known ? `formula:${known.name}` : OWN_FORMULA;
-      this.writeFormula(data.formula, data.start ?? known?.start ?? [0, 0]);
+      this.writeFormula(data.formula, data.start ?? known?.start ?? []);
     } else if ("points" in data) {
       this.source.value = OWN_POINTS;
       this.pad.data = { points: data.points, target: data.target ?? null };
@@ -231,17 +238,22 @@ export class DataForm {
       const made = this.set?.kind === "made" ? { rows: Number(this.rows.value), seed: Number(this.seed.value) } : {};
       return { set: name, ...made, ...columns };
     }
-    return { formula: this.formula.value, start: this.start.map((input) => Number(input.value)) };
+    const start = this.start.value
+      .replaceAll("−", "-")
+      .split(/[,;\s]+/)
+      .filter(Boolean)
+      .map(Number);
+    return { formula: this.formula.value, ...(this.startCount ? { start } : {}) };
   }
 
   /** @returns {boolean} whether a click on the picture says where to start */
   get hasStart() {
-    return !this.rooms.formula.hidden;
+    return !this.rooms.formula.hidden && this.startCount === 2;
   }
 
   /** @param {number[]} place */
   moveStart(place) {
-    this.start.forEach((input, i) => (input.value = String(Number(place[i].toPrecision(3)))));
+    this.start.value = place.map((value) => Number(value.toPrecision(3))).join(", ");
     this.onChange();
   }
 }

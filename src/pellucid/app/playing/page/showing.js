@@ -204,11 +204,19 @@ function writeHead(recordings) {
     return `${method}(${settings.join(", ")})`;
   });
   find("method").textContent = find("method").title = written.join("\n");
-  const columns = data.columns.length;
-  const rows = data.rows ? `${data.rows.toLocaleString("en")} rows, ` : "";
-  find("data").textContent = `${data.name || title}: ${rows}${columns} ${columns === 1 ? "column" : "columns"}`;
+  const isTable = data.columns.length > 0; // an image has no columns
+  const counts = isTable ? [count(data.rows, "row"), count(data.columns.length, "column")].filter(Boolean) : [];
+  find("data").textContent = [data.name || title, counts.join(", ")].filter(Boolean).join(": ");
   find("python").textContent = recordings.map((recording) => recording.python).join("\n");
   /** @type {HTMLDetailsElement} */ (find("again")).open = recordings.length === 1 && workings === null;
+}
+
+/**
+ * @param {number} number
+ * @param {string} word
+ */
+function count(number, word) {
+  return number ? `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}` : "";
 }
 
 /** Let the button copy the Python that stands above it. */

@@ -5,6 +5,7 @@
 # make test-proofs proves saved models where there is no more than NumPy, SciPy and safetensors;
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
+# make gallery exports the pages of docs/gallery.md into build/gallery;
 # make method NAME=cluster/kmedoids lays the files of a new method.
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PROOFS := .venv-proofs
 INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
 
-.PHONY: learn test test-base test-proofs test-machines attack false-alarms bench method clean
+.PHONY: learn test test-base test-proofs test-machines attack false-alarms bench gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -47,6 +48,10 @@ false-alarms: $(VENV)/.dev
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(FAMILY)
+
+gallery: $(VENV)/.base
+	$(BIN)/python -m pellucid.app.playing.gallery build/gallery
+	@echo "Open build/gallery/index.html in a browser."
 
 method: $(VENV)/.dev
 	$(BIN)/python -m tools.new_method $(NAME) $(CLASS)

@@ -125,7 +125,7 @@ WRONG = [
     ("NearestCentroid", {"row": "1"}, "row must be a whole number"),
     ("NearestCentroid", {"row": True}, "row must be a whole number"),
     ("NearestCentroid", {"point": [1]}, "point must be two numbers"),
-    ("MDS", {"row": 0}, "method must predict something"),
+    ("MDS", {"row": 0}, "play must have a fitted model that predicts new rows to be asked, got 'MDS on points'"),
 ]
 
 

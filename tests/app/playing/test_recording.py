@@ -284,6 +284,16 @@ def test_what_an_earlier_frame_has_is_not_repeated():
     assert read_recording(recording.text()) == recording
 
 
+def test_points_that_change_their_classes_only_are_told_by_these():
+    moved = PointsLayer([2.0], [1.0], [1])
+    frames = (Frame("a", (PointsLayer([0.0], [1.0], [0]),)), Frame("b", (PointsLayer([0.0], [1.0], [2]), moved)))
+    recording = Recording("t", "M", {}, "", {}, {}, (), frames, {"columns": {}, "log": []}, {})
+    told = recording.to_json()["frames"][1]["layers"]
+    assert told[0] == {"same_as": 0, "layer": 0, "class": (2,)}
+    assert told[1] == moved.to_json()
+    assert read_recording(recording.text()) == recording
+
+
 def test_numbers_have_five_digits_and_nan_is_null():
     layer = PointsLayer([1 / 3, np.nan, np.inf], np.array([1e-7 / 3, 2, 123456.7]))
     assert json.loads(json.dumps(layer.to_json())) == {

@@ -37,7 +37,8 @@ class AskedModel:
         """Return the model of a performance, or say why nothing can be asked of it."""
         model, recording = performance.model, performance.recording
         if not hasattr(model, "predict") or performance.X is None:
-            raise ValueError(f"method must predict something to be asked, got {recording.method}, which does not.")
+            reason = "must have a fitted model that predicts new rows to be asked"
+            raise ValueError(f"play {reason}, got {recording.title!r}, which has none.")
         try:
             X = np.asarray(performance.X, dtype=float)
         except (TypeError, ValueError):

@@ -52,7 +52,7 @@ class Recording:
             object.__setattr__(self, name, plain(getattr(self, name)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the document; a layer that an earlier frame has is told by its place there."""
+        """Return the document; a layer that an earlier frame has is told by its place there, with its own classes."""
         told = {name: getattr(self, name) for name in ("title", "method", "parameters", "python", "data", "axes")}
         rest: dict[str, Any] = {"trace": self.trace, "certificate": self.certificate, "workings": self.workings}
         rest["fitted"] = self.fitted
@@ -60,14 +60,15 @@ class Recording:
         return {"version": VERSION, **told, "layers": layers, "frames": list(self._told_frames()), **rest}
 
     def _told_frames(self) -> Iterator[dict[str, Any]]:
-        first: dict[Any, dict[str, int]] = {}
+        first: dict[str, dict[str, Any]] = {}
         for number, frame in enumerate(self.frames):
             layers = []
             for k, layer in enumerate(frame.layers):
                 content = layer.to_json()
-                key = json.dumps(content)
-                layers.append(first.get(key, content))
-                first.setdefault(key, {"same_as": number, "layer": k})
+                key, place_of_points = json.dumps(content), _without_classes(content)
+                layers.append(first.get(key) or _in_other_classes(first.get(place_of_points), content))
+                for known in (key, place_of_points):
+                    first.setdefault(known, {"same_as": number, "layer": k})
             told = {name: getattr(frame, name) for name in ("row", "step", "seconds")}
             yield {"label": frame.label, "layers": layers, **told}
 
@@ -83,6 +84,17 @@ class Recording:
     def with_frames(self, frames: tuple[Frame, ...]) -> Recording:
         """Return the recording with other frames."""
         return replace(self, frames=frames)
+
+
+def _without_classes(content: Mapping[str, Any]) -> str:
+    """Return what tells points that change their classes only; of other layers, what tells nothing else."""
+    rest = {name: value for name, value in content.items() if name != "class"}
+    return json.dumps(["other classes", rest] if "class" in content else content)
+
+
+def _in_other_classes(earlier: Mapping[str, Any] | None, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a layer by its place in an earlier frame and its own classes, or as it is."""
+    return content if earlier is None else {**earlier, "class": content["class"]}
 
 
 def read_recording(text: str) -> Recording:
@@ -119,10 +131,11 @@ def _read_frames(nodes: list[Any]) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def _earlier(frames: list[Frame], own: list[Layer], told: Mapping[str, int]) -> Layer:
+def _earlier(frames: list[Frame], own: list[Layer], told: Mapping[str, Any]) -> Layer:
     """Return the layer that stands in an earlier frame, or earlier in the same one."""
     place, k = told["same_as"], told["layer"]
     layers = frames[place].layers if 0 <= place < len(frames) else tuple(own) if place == len(frames) else ()
     if not 0 <= k < len(layers):
         raise ValueError(f"same_as must name a layer of an earlier frame, got layer {k} of frame {place}.")
-    return layers[k]
+    changes = {name: value for name, value in told.items() if name not in ("same_as", "layer")}
+    return read_layer({**layers[k].to_json(), **changes}) if changes else layers[k]

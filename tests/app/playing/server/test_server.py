@@ -110,6 +110,10 @@ def test_the_same_request_gives_the_same_recording(client):
     assert told() == told()
 
 
+def formula(text):
+    return {"play": "gradient-descent", "data": {"formula": text, "start": [1, 1]}}
+
+
 WRONG = [
     ({"play": "KMeanz", "data": {"set": "moons"}}, "play must be a name that is known, got 'KMeanz'; KMeans"),
     (KMEANS | {"parameters": {"n_clusters": 0}}, "n_clusters must be at least 1, got 0"),
@@ -128,9 +132,13 @@ WRONG = [
     ({"play": "LogisticRegression", "data": {"points": [[0, 0], [1, 1]], "target": ["a", "a"]}}, "class"),
     ({"play": "LinearRegression", "data": {"table": "given", "target": "kind"}}, "kind must be numbers"),
     ({"play": "KMeans", "data": {"table": "given", "columns": ["kind"]}}, "columns must be numbers"),
-    ({"play": "gradient-descent", "data": {"formula": "__import__('os').system('true')", "start": [1, 1]}}, "formula"),
-    ({"play": "gradient-descent", "data": {"formula": "9**9**9**9 + x + y", "start": [1, 1]}}, "formula"),
-    ({"play": "gradient-descent", "data": {"formula": "x**2", "start": [1, 1]}}, "two variables"),
+    (
+        {"play": "gradient-descent", "data": {"formula": "__import__('os').system('true')", "start": [1, 1]}},
+        "made of numbers",
+    ),
+    ({"play": "gradient-descent", "data": {"formula": "9**9**9**9 + x + y", "start": [1, 1]}}, "powers of at most"),
+    (formula("x**2"), "two variables"),
+    (formula("x/0 + y"), "must be finite"),
 ]
 
 

@@ -16,9 +16,12 @@ from pellucid.exercises import exercise
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from pellucid.app.playing import export
+from pellucid.app.playing.server.page_files import STYLES, live_page, page_file
 from pellucid.app.playing.server.workers import Limits
 from tests.app.playing.conftest import wait_for
 from tests.app.playing.server.live import served
+from tests.app.playing.test_page import LARGEST_PAGE, reached_from
 
 WAIT = 60_000  # milliseconds: a machine may be busy, and a first fit may have to be compiled
 KINDS = {
@@ -421,9 +424,8 @@ def test_everything_that_takes_the_focus_has_a_name(play):
 
 
 def test_the_page_of_a_server_is_small():
-    from pellucid.app.playing import export
-    from tests.app.playing.test_page import LARGEST_PAGE, PAGE
-
-    script = export.joined_script(export.LIVE_ENTRY)
-    rest = [PAGE / name for name in ("index.html", "style.css", "live.css")]
-    assert len(script.encode()) + sum(path.stat().st_size for path in rest) < LARGEST_PAGE
+    modules = reached_from(export.LIVE_ENTRY)
+    names = [*STYLES, *(f"{module}.js" for module in modules)]
+    files = [page_file(name) for name in names]
+    assert len(modules) > 20
+    assert len(live_page().encode()) + sum(len(text.encode()) for _, text in files) < LARGEST_PAGE

@@ -177,6 +177,17 @@ def test_a_fit_is_recorded_and_played(browse, tmp_path):
     assert len(re.findall(r'aria-current="step"', document)) == 1
 
 
+def test_a_column_without_numbers_and_a_trace_of_one_row_have_no_chart(browse):
+    made = made_recordings.curves()
+    made["trace"]["columns"]["gap"] = [None] * 12
+    assert browse(page_with(made)).count("<figure>") == 1
+    made["trace"]["columns"] = {"error": [0.5], "gap": [0.1]}
+    made["frames"] = [{**frame, "row": 0} for frame in made["frames"]]
+    document = browse(page_with(made))
+    assert document.count("<figure>") == 0
+    assert re.search(r'id="trace"[^>]* hidden', document)
+
+
 def test_workings_mark_the_step_of_the_frame(browse):
     document = browse(page_with(made_recordings.clusters()), place="#frame=3")
     marked = re.findall(r'aria-current="step".*?Step (\d)', document, re.DOTALL)

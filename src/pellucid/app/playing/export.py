@@ -19,6 +19,8 @@ ENTRY, LIVE_ENTRY = "main.js", "live.js"
 """Where a page on disk begins, and one that a server gives out."""
 IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./([\w.]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:const|function|class) (\w+))", re.MULTILINE)
+COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+"""Types and explanations, in lines of their own: they are for readers of the source, and half of it."""
 STYLE_TAG = '<link rel="stylesheet" href="style.css">'
 SCRIPT_TAG = f'<script type="module" src="{ENTRY}"></script>'
 RECORDING_TAG = '<script type="application/json" id="recording"></script>'
@@ -75,12 +77,23 @@ def joined_script(entry: str = ENTRY) -> str:
     return "\n".join(['"use strict";', *(_scoped(name, sources[name]) for name in order.static_order())])
 
 
+def without_comments(module: str) -> str:
+    r"""Return a module without the comments that stand in lines of their own.
+
+    Examples
+    --------
+    >>> without_comments("/** Say it. */\nconst said = /** @type {any} */ (1);\n")
+    'const said = /** @type {any} */ (1);\n'
+    """
+    return COMMENT.sub("", module)
+
+
 def _modules(entry: str) -> dict[str, str]:
     waiting, sources = [entry], dict[str, str]()
     while waiting:
         name = waiting.pop()
         if name not in sources:
-            sources[name] = _read(name)
+            sources[name] = without_comments(_read(name))
             waiting += [found for _, found in IMPORT.findall(sources[name])]
     return sources
 

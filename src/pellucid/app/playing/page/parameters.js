@@ -6,7 +6,7 @@ import { writeNumber } from "./scales.js";
 /** @import { Control, ValueKind, Values } from "./server.js" */
 
 const MOST_FIRST = 4; // parameters that are seen at once; the rest stand under "More"
-const TYPED = /** @type {{[kind: string]: string}} */ ({ number: "a number", whole: "a whole number", text: "a text" });
+const TYPED = /** @type {{[kind: string]: string}} */ ({ number: "number", whole: "whole", text: "text" });
 
 /** @typedef {{name: string, default: any, read: () => any, write: (value: any) => void}} Field */
 
@@ -155,7 +155,7 @@ function chosenControl(control, id) {
       for (const value of kind.options ?? []) options.push({ text: String(value), value, typed: null });
     } else {
       const typed = typedControl(`${control.name}: ${TYPED[kind.kind]}`, kind, `${id}-${kind.kind}`);
-      options.push({ text: `${TYPED[kind.kind]} …`, value: undefined, typed });
+      options.push({ text: TYPED[kind.kind], value: undefined, typed });
     }
   }
   const select = make("select", { id }, ...options.map(({ text }, i) => make("option", { value: i }, text)));

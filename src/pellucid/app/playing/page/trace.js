@@ -26,6 +26,10 @@ const DASH = [0.5, 0.35]; // of the second curve: colors alone do not tell curve
 export function buildTrace(room, recordings, timeline, go) {
   const names = new Set(recordings.flatMap(({ trace }) => Object.keys(trace.columns)));
   names.delete(COUNTER);
+  for (const name of names) {
+    const isEmpty = recordings.every(({ trace }) => (trace.columns[name] ?? []).every((value) => value === null));
+    if (isEmpty) names.delete(name);
+  }
   const isOneRow = recordings.every(({ trace }) => Object.values(trace.columns).every((values) => values.length < 2));
   if (isOneRow) names.clear(); // a closed form: one row is no curve
   room.replaceChildren();

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from pellucid.app.playing.export import LIVE_ENTRY, SCRIPT_TAG, STYLE_TAG
+from pellucid.app.playing.export import LIVE_ENTRY, SCRIPT_TAG, STYLE_TAG, without_comments
 
 FOLDER = "/page"
 STYLES = ("style.css", "live.css")
@@ -30,7 +30,7 @@ def page_file(name: str) -> tuple[str, str] | None:
     """Return the media type and the text of a file of the page; None if there is none of this name."""
     if name not in _names():
         return None
-    text = _text(name)
+    text = without_comments(_text(name)) if name.endswith(".js") else _text(name)
     if name == "style.css":
         from pellucid.show.html_printer import STYLE
 

@@ -228,6 +228,9 @@ def test_data_frames_of_any_partitions_are_read():
     assert model.feature_names_in_.tolist() == names
     np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, Y[:, 0]).coef_, rtol=1e-11)
     np.testing.assert_allclose(model.predict(lazy[names]).compute(), model.predict(frame[names]), rtol=1e-12)
+    two = LinearRegression().fit(lazy[names[:3]], lazy[["d", "e"]], sample_weight=lazy["a"].abs())
+    expected = LinearRegression().fit(frame[names[:3]], frame[["d", "e"]], sample_weight=frame["a"].abs())
+    np.testing.assert_allclose(two.coef_, expected.coef_, rtol=1e-9)
     some = lazy[lazy["a"] > 1e3]  # lengths that Dask does not know
     kept = frame[frame["a"] > 1e3]
     np.testing.assert_allclose(
@@ -237,6 +240,17 @@ def test_data_frames_of_any_partitions_are_read():
     )
     with pytest.raises(ValueError, match="must have the columns"):
         pellucid.verify(model, lazy[names[::-1]], lazy["y"])
+
+
+def test_files_whose_columns_dask_reads_in_other_blocks(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(y=Y[:, 0])
+    for k in range(4):
+        frame[1000 * k : 1000 * (k + 1)].to_parquet(tmp_path / f"{k}.parquet")
+    lazy = dd.read_parquet(tmp_path)
+    assert lazy["y"].optimize().npartitions < lazy[list("abcde")].optimize().npartitions  # small ones are joined
+    model = LinearRegression().fit(lazy[list("abcde")], lazy["y"])
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, Y[:, 0]).coef_, rtol=1e-11)
+    assert pellucid.verify(model, lazy[list("abcde")], lazy["y"]).holds
 
 
 def test_targets_in_memory_and_blocks_of_unknown_length_go_together():

@@ -18,11 +18,34 @@ from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Array
 
 S = TypeVar("S")
-Layout = tuple[int, tuple[str, ...] | None]
-"""How many columns a block must have, and their names if it is a table."""
 
 JOINED = 8
 """Statistics that are joined at once: each level of the tree holds an eighth of the one below."""
+
+
+TARGET, WEIGHT = "target of pellucid", "weight of pellucid"
+"""Names of columns that stand beside those of a table while it is read."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What every block must have: so many columns and, if it is a table, these names."""
+
+    n_features: int
+    names: tuple[str, ...] | None = None
+    targets: tuple[str, ...] = ()
+    """Columns of the table that are its targets, read with it; one that is called ``TARGET`` is a plain list."""
+    has_weights: bool = False
+    """Whether a column of it is its weights."""
+
+    def split(self, table: Any) -> tuple[Any, Any, Any]:
+        """Return the features of a table, its targets and its weights."""
+        target = None
+        if self.targets:
+            target = table[TARGET] if self.targets == (TARGET,) else table[list(self.targets)]
+        weight = table[WEIGHT] if self.has_weights else None
+        beside = [name for name in (*self.targets, WEIGHT) if name in table.columns]
+        return table.drop(columns=beside), target, weight
 
 
 class BlockError(ValueError):
@@ -62,9 +85,17 @@ class RowBlocks:
     rows: Sequence[Any]
     targets: Sequence[Any]
     weights: Sequence[Any]
-    n_features: int
-    names: tuple[str, ...] | None
-    """Of the columns of a data frame."""
+    layout: Layout
+
+    @property
+    def n_features(self) -> int:
+        """How many columns the rows have."""
+        return self.layout.n_features
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the columns of a data frame."""
+        return self.layout.names
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -84,9 +115,8 @@ class RowBlocks:
             return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{token}")
 
         shared = delayed(given, traverse=False)
-        layout = (self.n_features, self.names)
         level = [
-            task(_on_block, work, k, layout, *parts, shared, name=f"{work.__name__}-{k}")
+            task(_on_block, work, k, self.layout, *parts, shared, name=f"{work.__name__}-{k}")
             for k, parts in enumerate(zip(self.rows, self.targets, self.weights, strict=True))
         ]
         height = 0
@@ -120,7 +150,10 @@ def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
 
 def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
     """Return a block as arrays; refuse one with other columns, or with fewer targets than rows."""
-    n_features, names = layout
+    n_features, names = layout.n_features, layout.names
+    if layout.targets or layout.has_weights:
+        X, beside, own = layout.split(X)
+        y, weight = y if beside is None else beside, weight if own is None else own
     if names is not None and tuple(map(str, X.columns)) != names:
         raise BlockError(
             f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
@@ -144,16 +177,36 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
 
 def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
     """Return the blocks of a Dask array or data frame, with the target and weights that belong to each."""
-    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    if names is None:
-        if X.ndim != 2:
-            raise ValueError(f"X must be a 2D array, got {X.ndim} dimensions. Reshape your data.")
-        X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
-        rows = [row[0] for row in X.to_delayed()]
-    else:
-        rows = list(X.to_delayed())
+    if hasattr(X, "columns"):
+        return _table_blocks(X, y, sample_weight)
+    if X.ndim != 2:
+        raise ValueError(f"X must be a 2D array, got {X.ndim} dimensions. Reshape your data.")
+    X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+    rows = [row[0] for row in X.to_delayed()]
     targets, weights = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
-    return RowBlocks(rows, targets, weights, X.shape[1] if names is None else len(names), names)
+    return RowBlocks(rows, targets, weights, Layout(X.shape[1]))
+
+
+def _table_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
+    """Return the blocks of a data frame; targets and weights that are lazy columns too are read with it.
+
+    Read by themselves they may come in other blocks: Dask joins small ones.
+    """
+    names = tuple(map(str, X.columns))
+    targets: dict[str, Any] = {}
+    if _is_lazy_table(y):
+        parts = [y[name] for name in y.columns] if y.ndim == 2 else []
+        targets = {f"{TARGET} {k}": part for k, part in enumerate(parts)} or {TARGET: y}
+        y = None
+    weights = {WEIGHT: sample_weight} if _is_lazy_table(sample_weight) else {}
+    sample_weight = None if weights else sample_weight
+    rows = list((X.assign(**targets, **weights) if targets or weights else X).to_delayed())
+    layout = Layout(len(names), names, tuple(targets), bool(weights))
+    return RowBlocks(rows, _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows)), layout)
+
+
+def _is_lazy_table(part: Any) -> bool:
+    return is_in_blocks(part) and not hasattr(part, "chunks")
 
 
 def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
@@ -165,8 +218,7 @@ def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
 
         part = dask.array.from_array(np.asarray(part))
     if not hasattr(part, "chunks"):
-        pieces = list(part.to_delayed())  # of a data frame; that lengths agree is seen in each block
-        return _as_many(pieces, n_blocks, what)
+        return _as_many(list(part.to_delayed()), n_blocks, what)  # of a data frame beside an array
     heights = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
     if part.chunks[0] != heights and not np.isnan([*part.chunks[0]]).any():
         if np.isnan([*heights]).any():

@@ -107,6 +107,13 @@ def test_a_search_finds_the_nearest_and_opens_what_it_must():
     assert column(recording, "rows measured")[-1] < 60
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_search_opens_the_nodes_that_the_library_opens(seed):
+    x, y = np.random.default_rng(seed).uniform(-1.0, 2.0, 2)
+    claims = record("kd-tree", n_neighbors=5, leaf_size=2, query_x=x, query_y=y).certificate["claims"]
+    assert {claim["name"]: claim["value"] for claim in claims} == {"nearest": 0, "library": 0, "nodes": 0}
+
+
 def test_error_splits_into_noise_bias_and_variance():
     recording = record("bias-and-variance", max_degree=4, noise=0.2, n_fits=60)
     bars = layer_of(recording, "bars", 1)

@@ -10,7 +10,7 @@ import pytest
 from pellucid.app.playing import load_set, record_play
 from pellucid.app.playing.class_layers import mosaic, tile
 from pellucid.app.playing.layers import plain
-from pellucid.decomposition import NMF, KernelPCA
+from pellucid.decomposition import NMF, PCA, KernelPCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.ensemble import RandomForestClassifier
 from pellucid.kernels import RBF
@@ -139,6 +139,12 @@ def test_parts_of_images_are_tiles():
     part = NMF(4, random_state=0, max_iter=5000).fit(X).components_[3].reshape(5, 5)
     expected = np.round(255 * (part - part.min()) / np.ptp(part))
     np.testing.assert_allclose(pixels(layer)[6:, 6:], expected, atol=1)
+
+
+def test_coordinates_of_unlike_reach_fill_the_picture_but_distances_are_kept():
+    X = np.random.default_rng(0).random((30, 3)) * [100.0, 1.0, 0.1]
+    assert not record_play(PCA(2), X).axes["equal"]
+    assert record_play(Isomap(), X).axes["equal"]
 
 
 def test_tiles_are_gray_from_lowest_to_highest_with_white_lines_between():

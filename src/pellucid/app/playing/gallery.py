@@ -96,7 +96,7 @@ EXHIBITS: dict[str, Exhibit] = {
     "principal_components": Exhibit("PCA", "Four columns seen along two directions.", parameters={"n_components": 2}),
     "kernel_pca": Exhibit(
         "KernelPCA",
-        "The products of rows, and the map they give.",
+        "The inner ring gathers in the middle.",
         {"set": "circles"},
         {"n_components": 2, "kernel": "rbf", "gamma": 15.0},
     ),
@@ -107,12 +107,7 @@ EXHIBITS: dict[str, Exhibit] = {
         {"n_components": 9, "max_iter": 100},
         panels=True,
     ),
-    "swiss_roll": Exhibit(
-        "Isomap",
-        "A roll laid flat by ways along its neighbors.",
-        {"set": "swiss_roll", "rows": 600},
-        {"n_neighbors": 7},
-    ),
+    "swiss_roll": Exhibit("Isomap", "A roll laid flat by ways along its neighbors."),
     "network": Exhibit(
         "MLPClassifier",
         "Hidden units, each a bend, and the weights between them.",

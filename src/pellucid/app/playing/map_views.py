@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.app.playing.class_layers import DEVIATIONS, kernel_matrix, mosaic, tile
 from pellucid.app.playing.layers import ArrowsLayer, Layer, PointsLayer, SegmentsLayer
-from pellucid.app.playing.scene import PlaneView, View, axes_around
+from pellucid.app.playing.scene import PlaneView, View, axes_around, is_equal
 from pellucid.app.playing.stages import Stage
 from pellucid.app.playing.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
@@ -57,7 +57,9 @@ class MapView(View):
 
     @property
     def axes(self) -> dict[str, Any]:
-        return axes_around(np.vstack(list(self.maps.values())), ["coordinate 1", "coordinate 2"], equal=True)
+        places = np.vstack(list(self.maps.values()))
+        keeps_distances = "embedding_" in vars(self.scene.model)
+        return axes_around(places, ["coordinate 1", "coordinate 2"], equal=keeps_distances or is_equal(places))
 
     def layers(self, stage: Stage) -> list[Layer]:
         rows, places = self.scene.moving_rows, self.maps.get(id(stage.model))

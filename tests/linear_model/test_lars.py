@@ -266,3 +266,15 @@ def test_refuses_bad_parameters(model, message):
     X, y = problem(10)
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("model", [Lars(), LassoLars(alpha=0.1)], ids=repr)
+@pytest.mark.parametrize("factor", [0.9, 1.1, 2.0])
+def test_a_path_that_is_said_to_begin_elsewhere_is_noticed(model, factor):
+    random = np.random.default_rng(3)
+    X = random.normal(size=(40, 4))
+    y = X @ [3.0, -1.0, 0.5, 0.0] + random.normal(size=40)
+    model.fit(X, y)
+    model.alphas_ = np.concatenate([factor * model.alphas_[:1], model.alphas_[1:]])
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, X, y).holds

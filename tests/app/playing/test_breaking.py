@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pellucid.app.playing.breaking import broken, changed
 from pellucid.app.playing.performing import perform_request
+from pellucid.app.playing.questions.breaking import broken, changed
 
 MOVABLE = (
     "LinearRegression",

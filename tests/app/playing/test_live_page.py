@@ -381,7 +381,7 @@ def test_answers_are_marked_and_the_first_wrong_step_is_shown(play):
         page.select_option("#exercise-name", "linear-regression")
         page.fill("#exercise-seed", "1")
         page.keyboard.press("Tab")
-        wait_for(page, f"document.querySelectorAll('.answer-field').length === {len(right)}")
+        page.wait_for_selector("[data-exercise='linear-regression/1/1']")
         for number, answer in enumerate(right, 1):
             page.fill(f"#answer-{number}", answer)
         page.fill("#answer-1", "12345")

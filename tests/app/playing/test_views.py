@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pellucid.app.playing import load_set, record_play
-from pellucid.app.playing.class_layers import mosaic, tile
 from pellucid.app.playing.layers import plain
+from pellucid.app.playing.views.class_layers import mosaic, tile
 from pellucid.decomposition import NMF, PCA, KernelPCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.ensemble import RandomForestClassifier

@@ -11,7 +11,7 @@ from pellucid.app.cli.errors import CommandError, read_source
 from pellucid.app.cli.show_work import read_settings
 
 if TYPE_CHECKING:
-    from pellucid.app.playing.play_table import PlayTable
+    from pellucid.app.playing.given.play_table import PlayTable
 
 
 def play(
@@ -53,7 +53,7 @@ def play(
 
 
 def _read(table: str, target: str | None) -> PlayTable:
-    from pellucid.app.playing.play_table import PlayTable
+    from pellucid.app.playing.given.play_table import PlayTable
 
     return PlayTable.of(read_source(table, None), Path(table).name, target)
 
@@ -61,7 +61,7 @@ def _read(table: str, target: str | None) -> PlayTable:
 def _asked(method: str, parameters: dict[str, Any], data: str | None, own: PlayTable | None) -> dict[str, Any]:
     """Return the request for a run, as the page sends it."""
     from pellucid.app.playing.descents import FORMULAS
-    from pellucid.app.playing.play_table import GIVEN
+    from pellucid.app.playing.given.play_table import GIVEN
     from pellucid.app.playing.plays import find_play
 
     play = find_play(method)

@@ -2,15 +2,15 @@
 
 from pellucid.app.playing.controls import controls_of
 from pellucid.app.playing.export import export_page
-from pellucid.app.playing.given_data import GivenData, read_data
-from pellucid.app.playing.images import image_names, load_image
+from pellucid.app.playing.given.given_data import GivenData, read_data
+from pellucid.app.playing.given.images import image_names, load_image
+from pellucid.app.playing.given.sets import load_set, set_names
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import Play
 from pellucid.app.playing.plays import find_play, play_names
 from pellucid.app.playing.recorded_descent import record_descent
 from pellucid.app.playing.recorded_fit import record_play
 from pellucid.app.playing.recording import Frame, Recording, read_recording
-from pellucid.app.playing.sets import load_set, set_names
 
 __all__ = [
     "Frame",

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from pellucid.app.playing.controls import controls_for, parameter_meanings
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recorded_descent import perform_descent
 from pellucid.app.playing.stages import Report

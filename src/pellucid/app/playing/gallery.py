@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.app.playing.export import page_with
-from pellucid.app.playing.given_data import read_data
+from pellucid.app.playing.given.given_data import read_data
 from pellucid.app.playing.plays import find_play
 from pellucid.app.playing.recording import Recording
 from pellucid.app.playing.thumbnail import thumbnail

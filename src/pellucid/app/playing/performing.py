@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pellucid.app.playing.given_data import read_data
+from pellucid.app.playing.given.given_data import read_data
+from pellucid.app.playing.given.play_table import PlayTable
 from pellucid.app.playing.performance import Performance
-from pellucid.app.playing.play_table import PlayTable
 from pellucid.app.playing.plays import find_play
 from pellucid.app.playing.stages import Report
 from pellucid.optimize.typed_formula import check_typed_formula

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pellucid.app.playing.controls import controls_for, parameter_meanings
-from pellucid.app.playing.given_data import GivenData, checked_for
+from pellucid.app.playing.given.given_data import GivenData, checked_for
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import Recording
 from pellucid.app.playing.stages import Report

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, ClusterMixin, RegressorMixin, Transfor
 
 from pellucid.app.playing.controls import controls_of
 from pellucid.app.playing.descents import FORMULAS, descent_controls, descent_domains, perform_on_formula
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import Play
 from pellucid.app.playing.recorded_fit import perform_fit

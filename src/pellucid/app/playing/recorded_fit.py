@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from pellucid.app.playing.given_data import GivenData, read_data
+from pellucid.app.playing.given.given_data import GivenData, read_data
+from pellucid.app.playing.given.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
 from pellucid.app.playing.layers import Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
-from pellucid.app.playing.scene import Scene, View
-from pellucid.app.playing.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_set, set_names
 from pellucid.app.playing.stages import Report, Stage, fit_in_stages, shown_not_warned
 from pellucid.app.playing.telling import (
     fitted_numbers,
@@ -26,7 +25,8 @@ from pellucid.app.playing.telling import (
     told_workings,
     written,
 )
-from pellucid.app.playing.views import view_of
+from pellucid.app.playing.views.chosen_view import view_of
+from pellucid.app.playing.views.scene import Scene, View
 from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data

@@ -297,6 +297,8 @@ def _segment(
             events += _joins(j, level, correlations[j], rates[j])
         elif lasso and w[j] * direction[j] < 0:
             events.append(Event(-w[j] / direction[j], "leaves", j))
+        elif lasso and w[j] == 0 and correlations[j] * direction[j] < 0:  # one that joined with others, and would turn
+            events.append(Event(Rational(0), "leaves", j))
     chosen = min(events, key=lambda event: (event.gamma, event.kind != "leaves", event.j))
     return Segment(
         tuple(active),

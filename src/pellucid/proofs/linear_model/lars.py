@@ -114,7 +114,9 @@ def _imbalance(c: Array, path: Array, level: Array, parameters: Seen) -> float:
         return np.inf
     outside = (c if positive else np.abs(c)) - level
     inside = np.abs(c - level * np.sign(path)) if is_lasso else np.abs(np.abs(c) - level)
-    return float(np.max([0.0, outside.max(), np.where(path != 0.0, inside, 0.0).max()]))
+    # the path begins where the first correlation is met: before, nothing is in use that would tell
+    late = -float(outside[:, 0].max()) if path.shape[1] > 1 and level[0] > 0.0 else 0.0
+    return float(np.max([0.0, outside.max(), late, np.where(path != 0.0, inside, 0.0).max()]))
 
 
 def _active_claim(listed: Array, path: Array, correlations: Array, rounding: float) -> Claim:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pellucid.app.playing import read_recording
-from pellucid.app.playing.play_table import MOST_TABLE_ROWS, PlayTable
+from pellucid.app.playing.given.play_table import MOST_TABLE_ROWS, PlayTable
 from pellucid.app.playing.server.application import MOST_BYTES
 from pellucid.app.playing.server.runs import MOST_KEPT
 from pellucid.app.playing.server.tables import MOST_TABLE_BYTES

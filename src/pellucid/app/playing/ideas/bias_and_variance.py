@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import BandLayer, BarsLayer, Layer, PointsLayer, PolylineLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recording import Frame, Recording
-from pellucid.app.playing.scene import range_around
 from pellucid.app.playing.stages import Report, shown_not_warned
 from pellucid.app.playing.telling import told_columns, worst_claims
+from pellucid.app.playing.views.scene import range_around
 from pellucid.core.kinds.plain import Number, Whole
 from pellucid.core.types import Array
 

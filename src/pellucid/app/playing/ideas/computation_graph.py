@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import GraphLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import Layer, MatrixLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import EllipsesLayer, Layer, PointsLayer, PolylineLayer, SegmentsLayer, TreeLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recording import Frame, Recording
-from pellucid.app.playing.scene import axes_around, is_equal
 from pellucid.app.playing.stages import Report
 from pellucid.app.playing.telling import told_certificate, told_columns
+from pellucid.app.playing.views.scene import axes_around, is_equal
 from pellucid.core.kinds.plain import Nothing, Number, Whole
 from pellucid.core.types import Array
 from pellucid.proofs.certificate import Certificate, Claim

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from pellucid.app.playing.cluster_views import nearest
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import BarsLayer, Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recorded_fit import perform_stages
 from pellucid.app.playing.stages import ANSWER, Report, Stage, fit_in_stages
+from pellucid.app.playing.views.cluster_views import nearest
 from pellucid.core.kinds.plain import OneOf, Whole
 from pellucid.core.types import Array
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recorded_fit import perform_stages

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import BarsLayer, Layer, PointsLayer, PolylineLayer, SegmentsLayer, TextLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recording import Frame, Recording
-from pellucid.app.playing.scene import axes_around
 from pellucid.app.playing.stages import Report, shown_not_warned
 from pellucid.app.playing.telling import told_columns, worst_claims
+from pellucid.app.playing.views.scene import axes_around
 from pellucid.core.kinds.plain import Whole
 from pellucid.core.types import Array
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from pellucid.app.playing.given_data import GivenData
+from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.layers import GraphLayer, Layer, MatrixLayer, PointsLayer, PolylineLayer, SegmentsLayer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea

@@ -55,7 +55,9 @@ export class Exercises {
       if (wanted.name) this.list.value = wanted.name;
       if (wanted.level) this.level.value = String(wanted.level);
       if (wanted.seed !== undefined) this.seed.value = String(wanted.seed);
-      this.show(this.chosen, await post("/api/exercise", this.chosen));
+      const chosen = this.chosen;
+      const exercise = await post("/api/exercise", chosen);
+      if (nameOf(chosen) === nameOf(this.chosen)) this.show(chosen, exercise); // a later choice has its own answer
     } catch (error) {
       this.room.replaceChildren(
         make("p", { class: "fails", role: "alert" }, error instanceof Error ? error.message : String(error)),
@@ -98,7 +100,7 @@ export class Exercises {
       hint.disabled = this.hints >= steps;
     });
     this.hints = 0;
-    const form = make("form", { class: "answers" }, ...fields.map((field) => field.room));
+    const form = make("form", { class: "answers", "data-exercise": nameOf(chosen) }, ...fields.map((field) => field.room));
     form.append(make("div", { class: "row" }, make("button", { class: "main" }, "Mark my answers"), hint));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -118,6 +120,11 @@ export class Exercises {
     });
     this.room.replaceChildren(text, form, verdict, wrong, hints);
   }
+}
+
+/** @param {Chosen} chosen */
+function nameOf({ name, seed, level }) {
+  return `${name}/${seed}/${level}`;
 }
 
 /**

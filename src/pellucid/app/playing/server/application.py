@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from pellucid.app.playing.export import page_with
-from pellucid.app.playing.play_table import GIVEN, PlayTable
+from pellucid.app.playing.given.play_table import GIVEN, PlayTable
 from pellucid.app.playing.server.page_files import live_page, page_file
 from pellucid.app.playing.server.runs import Run, RunBook
 from pellucid.app.playing.server.tables import MOST_TABLE_BYTES, TableShelf

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.app.playing.given.play_table import PlayTable, read_play_table
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.performing import perform_request
-from pellucid.app.playing.play_table import PlayTable, read_play_table
 from pellucid.app.playing.stages import Report
 
 MOST_PERFORMANCES = 6
@@ -26,7 +26,7 @@ _performances: dict[str, Performance] = {}
 
 def warm_up() -> None:
     """Import what a fit needs, and make a few, so that the first request finds everything loaded."""
-    from pellucid.app.playing.given_data import read_data
+    from pellucid.app.playing.given.given_data import read_data
     from pellucid.app.playing.plays import find_play
 
     for name, data in (("KMeans", "moons"), ("LogisticRegression", "moons"), ("LinearRegression", "line")):
@@ -36,7 +36,7 @@ def warm_up() -> None:
 def catalogue() -> dict[str, Any]:
     """Return all plays, and the data that come with the library."""
     from pellucid.app.playing.descents import FORMULAS
-    from pellucid.app.playing.images import image_names
+    from pellucid.app.playing.given.images import image_names
     from pellucid.app.playing.plays import play_names
 
     plays = [
@@ -54,7 +54,7 @@ def catalogue() -> dict[str, Any]:
 
 def told_sets() -> list[dict[str, Any]]:
     """Return the sets by name, with their sizes and what their target is."""
-    from pellucid.app.playing.sets import MADE, load_set, set_names
+    from pellucid.app.playing.given.sets import MADE, load_set, set_names
 
     found = []
     for name in set_names():
@@ -93,14 +93,14 @@ def record(run: str, asked: Mapping[str, Any], table: PlayTable | None, *, repor
 
 def break_it(run: str, asked: Mapping[str, Any], table: PlayTable | None, changes: Any, *, report: Report) -> str:
     """Return the certificate and the picture of a fit with some of its numbers changed, as JSON."""
-    from pellucid.app.playing.breaking import broken
+    from pellucid.app.playing.questions.breaking import broken
 
     return json.dumps(broken(_perform(run, asked, table, report), changes), allow_nan=False)
 
 
 def ask(run: str, asked: Mapping[str, Any], table: PlayTable | None, question: Any, *, report: Report) -> str:
     """Return answers about a row, a place, or all rows, as JSON."""
-    from pellucid.app.playing.asking import answers
+    from pellucid.app.playing.questions.asking import answers
 
     return json.dumps({"answers": answers(_perform(run, asked, table, report), question, report)}, allow_nan=False)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from pellucid.app.playing.play_table import PlayTable
+from pellucid.app.playing.given.play_table import PlayTable
 from pellucid.app.playing.server.worker_process import Progress
 from pellucid.app.playing.server.workers import JobError, WorkerPool
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.app.playing.play_table import GIVEN, PlayTable
+from pellucid.app.playing.given.play_table import GIVEN, PlayTable
 from pellucid.app.serving.local_requests import RequestError
 
 MOST_TABLE_BYTES = 20_000_000

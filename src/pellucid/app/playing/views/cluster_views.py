@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.class_layers import ellipses
 from pellucid.app.playing.layers import Layer, PointsLayer, SegmentsLayer, TreeLayer, handle
-from pellucid.app.playing.scene import PlaneView, axes_around
 from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.tree_layers import MOST_LEAVES
+from pellucid.app.playing.views.class_layers import ellipses
+from pellucid.app.playing.views.scene import PlaneView, axes_around
+from pellucid.app.playing.views.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
 
 

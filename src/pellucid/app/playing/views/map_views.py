@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.class_layers import DEVIATIONS, kernel_matrix, mosaic, tile
 from pellucid.app.playing.layers import ArrowsLayer, Layer, PointsLayer, SegmentsLayer
-from pellucid.app.playing.scene import PlaneView, View, axes_around, is_equal
 from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.tree_layers import MOST_LEAVES
+from pellucid.app.playing.views.class_layers import DEVIATIONS, kernel_matrix, mosaic, tile
+from pellucid.app.playing.views.scene import PlaneView, View, axes_around, is_equal
+from pellucid.app.playing.views.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
 
 FEWEST_PIXELS = 5

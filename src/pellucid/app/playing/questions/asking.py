@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.asked_model import MOST_TOLD, AskedModel, told_answer
 from pellucid.app.playing.layers import ArrowsLayer, Layer, PointsLayer
 from pellucid.app.playing.performance import Performance
-from pellucid.app.playing.row_influence import influence
+from pellucid.app.playing.questions.asked_model import MOST_TOLD, AskedModel, told_answer
+from pellucid.app.playing.questions.row_influence import influence
 from pellucid.app.playing.stages import Report
 from pellucid.core.types import Array
 

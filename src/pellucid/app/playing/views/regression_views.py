@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import BandLayer, BarsLayer, Layer, PointsLayer, PolylineLayer, SegmentsLayer, handle
-from pellucid.app.playing.scene import CURVE, Scene, View, axes_around, best_columns, range_around
 from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.tree_layers import grown_tree
+from pellucid.app.playing.views.scene import CURVE, Scene, View, axes_around, best_columns, range_around
+from pellucid.app.playing.views.tree_layers import grown_tree
 from pellucid.core.types import Array, Data
 from pellucid.plots.feature_slice import feature_slice
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.class_layers import (
+from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, SegmentsLayer
+from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.views.class_layers import (
     UNIT_CELLS,
     class_densities,
     hidden_units,
@@ -18,10 +20,8 @@ from pellucid.app.playing.class_layers import (
     network_graph,
     vote_shares,
 )
-from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, SegmentsLayer
-from pellucid.app.playing.scene import CURVE, PlaneView, View, range_around
-from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.tree_layers import grown_tree
+from pellucid.app.playing.views.scene import CURVE, PlaneView, View, range_around
+from pellucid.app.playing.views.tree_layers import grown_tree
 from pellucid.core.types import Array, Data
 from pellucid.plots.feature_slice import feature_slice
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pellucid.app.playing.images import load_image
-from pellucid.app.playing.sets import MOST_ROWS, load_set
+from pellucid.app.playing.given.images import load_image
+from pellucid.app.playing.given.sets import MOST_ROWS, load_set
 from pellucid.core.checks import find_name, is_number
 from pellucid.core.types import Array, Data
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from pellucid.app.playing.class_views import ClassesView, ProbabilityView
-from pellucid.app.playing.cluster_views import CentersView, ClustersView, EllipsesView, MergesView
-from pellucid.app.playing.map_views import MapView, PrincipalView
-from pellucid.app.playing.regression_views import CoefficientsView, CurveView
-from pellucid.app.playing.scene import Scene, View
+from pellucid.app.playing.views.class_views import ClassesView, ProbabilityView
+from pellucid.app.playing.views.cluster_views import CentersView, ClustersView, EllipsesView, MergesView
+from pellucid.app.playing.views.map_views import MapView, PrincipalView
+from pellucid.app.playing.views.regression_views import CoefficientsView, CurveView
+from pellucid.app.playing.views.scene import Scene, View
 
 Test = Callable[[Scene], bool]
 

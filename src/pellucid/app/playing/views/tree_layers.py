@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pellucid.app.playing.layers import Layer, TreeLayer
-from pellucid.app.playing.scene import Scene
 from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.views.scene import Scene
 
 MOST_LEAVES = 40
 """A larger tree cannot be read."""

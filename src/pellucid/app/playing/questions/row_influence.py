@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from pellucid.app.playing.asked_model import MOST_TOLD, AskedModel, told_answer
 from pellucid.app.playing.layers import Layer, PointsLayer
+from pellucid.app.playing.questions.asked_model import MOST_TOLD, AskedModel, told_answer
 from pellucid.app.playing.stages import Report
 from pellucid.core.types import Array
 

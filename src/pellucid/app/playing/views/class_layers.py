@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import EllipsesLayer, GraphLayer, ImageLayer, Layer, MatrixLayer, PolylineLayer, image
-from pellucid.app.playing.scene import Scene
+from pellucid.app.playing.views.scene import Scene
 from pellucid.core.checks import is_number
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array

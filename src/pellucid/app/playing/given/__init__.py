@@ -1,0 +1,1 @@
+"""What a play plays on: sets by name, tables, points, formulas and images."""

@@ -52,7 +52,7 @@ def test_a_machine_is_shown_pair_by_pair_as_it_was_found():
     moved = np.flatnonzero(multipliers[0] != multipliers[1])
     assert set(zip(stars[0].x, stars[0].y, strict=True)) == {plain(row) for row in MOONS[moved]}
     assert recording.trace["columns"]["dual"][3] == plain(after.trace_["dual"][-1])
-    assert recording.trace["columns"]["pair"][-1] == model.n_iter_[0]
+    assert recording.trace["columns"]["iteration"][-1] == model.n_iter_[0]
 
 
 def test_margins_are_where_the_score_is_one():

@@ -144,7 +144,8 @@ def _recorded(
         if report is not None:
             report(len(frames), f"drawing frame {len(frames)} of {len(scene.stages)}", stage.seconds or 0.0)
     name = given.name
-    data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": scene.classes}
+    classes = scene.classes if view.colors_rows_by_class else None
+    data = {"name": name, "columns": scene.names, "rows": len(scene.numbers), "classes": classes}
     return Recording(
         title=f"{type(model).__name__} on {name}" if name else type(model).__name__,
         method=type(model).__name__,

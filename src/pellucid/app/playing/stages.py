@@ -305,7 +305,7 @@ def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
     fits[total], multipliers[total] = model, _multipliers(model, len(X))
     for k in (*shown, total):
         change = np.abs(multipliers[k] - multipliers[k - 1])
-        measured = {"pair": k, **{name: float(fits[k].trace_[name][-1]) for name in ("dual", "gap", "violation")}}
+        measured = {"iteration": k, **{name: float(fits[k].trace_[name][-1]) for name in ("dual", "gap", "violation")}}
         known = {"pair": np.flatnonzero(change > TINY * change.max()), "measured": measured}
         stages.append(Stage(ANSWER if k == total else f"pair {k}", fits[k], None, known, k))
     return stages

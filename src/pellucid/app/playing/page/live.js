@@ -15,7 +15,7 @@ import { connectTouching } from "./touching.js";
 /** @import { Catalogue, Run } from "./server.js" */
 /** @import { Clock } from "./timeline.js" */
 
-const FIRST = "KMeans"; // what is seen before anything is chosen
+const FIRST = { play: "KMeans", parameters: { n_clusters: 3 } }; // what is seen before anything is chosen
 
 class LivePage {
   /** @param {Catalogue} catalogue */
@@ -182,9 +182,9 @@ class LivePage {
       return text === null ? null : /** @type {Run} */ (JSON.parse(text));
     };
     try {
-      const first = this.catalogue.plays.find(({ name }) => name === FIRST) ?? this.catalogue.plays[0];
+      const first = this.catalogue.plays.find(({ name }) => name === FIRST.play) ?? this.catalogue.plays[0];
       const table = this.catalogue.table && { table: this.catalogue.table.id };
-      const run = read("run") ?? { play: first.name, parameters: {}, data: table ?? first.first };
+      const run = read("run") ?? { ...FIRST, data: table ?? first.first };
       await this.chooser.show(run, read("against"));
       const place = Number(parts.get("frame"));
       await this.run(place > 0 ? place - 1 : Infinity);

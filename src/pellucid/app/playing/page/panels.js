@@ -11,6 +11,8 @@ import { linearScale, rangeOf, writeNumber, writeTick } from "./scales.js";
 /** @import { Look } from "./colors.js" */
 /** @import { Scale } from "./scales.js" */
 
+const MAIN_PART = 0.58; // of the room, for the axes
+
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{kind: string, order: number, range: [number, number]}} Panel */
 /** @typedef {{x: Scale, y: Scale, box: Box}} DrawnAxes where the data stand on the canvas */
@@ -67,7 +69,7 @@ export function drawPicture(context, size, look, recording, panels, frame) {
   context.clearRect(0, 0, size.width, size.height);
   const layers = [...recording.layers, ...recording.frames[frame].layers];
   const boxes =
-    panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look) : panelBoxes(panels.length, size, look);
+    panels[0]?.kind === "axes" ? boxesBesideAxes(panels.length, size, look, recording.axes) : panelBoxes(panels.length, size, look);
   /** @type {DrawnAxes | null} */
   let axes = null;
   panels.forEach((panel, i) => {
@@ -103,20 +105,25 @@ function belowTitle(context, box, look, title) {
 }
 
 /**
- * Return a box for the axes, half of the room where there are three panels or more, and one for each other panel.
+ * Return a box for the axes, which get the larger part of the room, and one for each panel beside or below them:
+ * whichever leaves the axes larger.
  * @param {number} count
  * @param {{width: number, height: number}} size
  * @param {Look} look
+ * @param {Recording["axes"]} axes
  * @returns {Box[]}
  */
-function boxesBesideAxes(count, size, look) {
-  if (count < 3) return panelBoxes(count, size, look);
+function boxesBesideAxes(count, size, look, axes) {
+  if (count < 2) return panelBoxes(count, size, look);
   const gap = look.rem;
-  const isWide = size.width > size.height;
-  const main = isWide ? { ...size, width: 0.55 * size.width } : { ...size, height: 0.5 * size.height };
+  const [across, up] = [axes.x, axes.y].map(({ range }) => range[1] - range[0]);
+  const beside = { width: MAIN_PART * size.width, height: size.height };
+  const above = { width: size.width, height: MAIN_PART * size.height };
+  const unit = (/** @type {{width: number, height: number}} */ room) => Math.min(room.width / across, room.height / up);
+  const isWide = axes.equal ? unit(beside) >= unit(above) : size.width > size.height;
+  const main = isWide ? beside : above;
   const [left, top] = isWide ? [main.width + gap, 0] : [0, main.height + gap];
-  const rest = { width: size.width - left, height: size.height - top };
-  const others = panelBoxes(count - 1, rest, look);
+  const others = panelBoxes(count - 1, { width: size.width - left, height: size.height - top }, look);
   return [
     { left: 0, top: 0, ...main },
     ...others.map((box) => ({ ...box, left: box.left + left, top: box.top + top })),

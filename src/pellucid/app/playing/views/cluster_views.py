@@ -19,6 +19,8 @@ from pellucid.core.types import Array
 class CentersView(PlaneView):
     """Clusters around centers, which can be moved; the way that each went."""
 
+    colors_rows_by_class = False
+
     @property
     def axes(self) -> dict[str, Any]:
         ways = [stage.model.cluster_centers_[:, self.pair] for stage in self.scene.stages]
@@ -38,6 +40,8 @@ class CentersView(PlaneView):
 class EllipsesView(PlaneView):
     """The components of a mixture: means, which can be moved, and ellipses of two deviations."""
 
+    colors_rows_by_class = False
+
     def layers(self, stage: Stage) -> list[Layer]:
         from pellucid.plots.mixture_plot import component_covariance
 
@@ -53,6 +57,8 @@ class EllipsesView(PlaneView):
 class ClustersView(PlaneView):
     """Clusters of a model that knows nothing else to draw: the rows, and the cluster of every place if it tells."""
 
+    colors_rows_by_class = False
+
     def layers(self, stage: Stage) -> list[Layer]:
         labels = getattr(stage.model, "labels_", None)
         codes = np.asarray(stage.model.predict(self.scene.X) if labels is None else labels)
@@ -61,6 +67,8 @@ class ClustersView(PlaneView):
 
 class MergesView(PlaneView):
     """Clusters that merge, the rows that meet, and the tree of merges."""
+
+    colors_rows_by_class = False
 
     def layers(self, stage: Stage) -> list[Layer]:
         found: list[Layer] = [self.colored_rows(stage.model.labels_)]

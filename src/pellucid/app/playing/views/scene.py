@@ -138,6 +138,8 @@ class View(ABC):
     """One way to draw a fit."""
 
     fewest_columns = 1
+    colors_rows_by_class = True
+    """Whether colors are the classes of the target; in pictures of clusters they are the clusters."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

@@ -58,7 +58,6 @@ class BlockSummary:
     moments: dict[Any, Moments]
     prints: tuple[str, ...]
     """Fingerprints of the blocks, in order."""
-    dtype: np.dtype
 
 
 def moments_of(parts: Sequence[Array], weight: Array | None) -> Moments:
@@ -112,9 +111,7 @@ def summarize_block(block: Block, kind: str, folds: Folds | None = None) -> Bloc
     found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
         _refuse_values(block)
-    is_float = block.X.dtype.kind == "f"
-    prints = (fingerprint(block.X, block.y, block.weight),)
-    return BlockSummary(len(block), found, prints, block.X.dtype if is_float else np.dtype(np.float64))
+    return BlockSummary(len(block), found, (fingerprint(block.X, block.y, block.weight),))
 
 
 def groups_of(
@@ -161,7 +158,6 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
         sum(one.n_rows for one in found),
         {label: reduce(Moments.merged, parts) for label, parts in labels.items()},
         tuple(text for one in found for text in one.prints),
-        np.result_type(*(one.dtype for one in found)),
     )
 
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from pellucid.app.playing import row_influence
 from pellucid.app.playing.performing import perform_request
+from pellucid.app.playing.questions import row_influence
 from pellucid.app.playing.questions.asking import answers
 
 SIDES = {"points": [[-3, 0], [-2, 1], [-2, -1], [2, 0], [3, 1], [3, -1]], "target": list("lllrrr")}

@@ -18,7 +18,7 @@ pytest.importorskip("uvicorn")
 
 from pellucid.app.playing import export
 from pellucid.app.playing.server.page_files import STYLES, live_page, page_file
-from pellucid.app.playing.server.workers import Limits
+from pellucid.app.playing.server.workers import JobLimits
 from tests.app.playing.conftest import wait_for
 from tests.app.playing.server.live import served
 from tests.app.playing.test_page import LARGEST_PAGE, reached_from
@@ -47,7 +47,7 @@ BLOBS = {"play": "KMeans", "parameters": {"n_clusters": 3}, "data": {"set": "blo
 @pytest.fixture(scope="module")
 def address(browser):
     """Return the address of a server for all tests of this module."""
-    with served(Limits(at_once=1)) as (port, _):
+    with served(JobLimits(at_once=1)) as (port, _):
         yield f"http://127.0.0.1:{port}/"
 
 

@@ -20,7 +20,7 @@ class Performance:
 
     recording: Recording
     model: Any = None
-    """The fitted model; of a method that minimizes a formula, a :class:`Candidate`."""
+    """The fitted model; of a method that minimizes a formula, a :class:`ReachedPoint`."""
     X: Data = None
     y: Data = None
     prove: Callable[[Any], Certificate] | None = None
@@ -30,7 +30,7 @@ class Performance:
 
 
 @dataclass
-class Candidate:
+class ReachedPoint:
     """A place that may be the minimum of a formula, as one row."""
 
     x: np.ndarray

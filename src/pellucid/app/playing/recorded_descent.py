@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, handle, heat
-from pellucid.app.playing.performance import Candidate, Performance
+from pellucid.app.playing.performance import Performance, ReachedPoint
 from pellucid.app.playing.recording import Frame, Recording
-from pellucid.app.playing.stages import ANSWER, Report, Stage
+from pellucid.app.playing.stages import ANSWER, FitStage, Report
 from pellucid.app.playing.telling import (
     is_wide,
     numbered_steps,
@@ -108,7 +108,7 @@ def perform_descent(
     path = np.array([state["x"] for state in found.trace.states])
     path[-1] = found.x
     labels = ["start", *(f"iteration {i}" for i in range(1, len(path) - 1)), ANSWER]
-    whole = [Stage(labels[i], None, i, number=i, seconds=clock.times[i]) for i in range(len(path))]
+    whole = [FitStage(labels[i], None, i, number=i, seconds=clock.times[i]) for i in range(len(path))]
     stages = thinned(whole, most_frames)
     workings = told_workings(rule, formula, list(start))
     steps = numbered_steps(workings)
@@ -136,7 +136,7 @@ def perform_descent(
     tolerance = (stopping or Stopping()).tolerance(float(np.finfo(float).eps))
     return Performance(
         recording,
-        Candidate(path[-1:].copy()),
+        ReachedPoint(path[-1:].copy()),
         prove=lambda candidate: certify(problem, candidate.x[0], tolerance=tolerance),
         redraw=lambda candidate: list(_layers(np.vstack([path, candidate.x]), len(path))),
     )

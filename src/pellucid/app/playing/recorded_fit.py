@@ -14,7 +14,7 @@ from pellucid.app.playing.given.sets import FEWEST_ROWS, MADE, MOST_ROWS, load_s
 from pellucid.app.playing.layers import Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.recording import LARGEST, Frame, Recording
-from pellucid.app.playing.stages import Report, Stage, fit_in_stages, shown_not_warned
+from pellucid.app.playing.stages import FitStage, Report, fit_in_stages, shown_not_warned
 from pellucid.app.playing.telling import (
     fitted_numbers,
     numbered_steps,
@@ -26,7 +26,7 @@ from pellucid.app.playing.telling import (
     written,
 )
 from pellucid.app.playing.views.chosen_view import view_of
-from pellucid.app.playing.views.scene import Scene, View
+from pellucid.app.playing.views.scene import FitScene, FitView
 from pellucid.core.cards import card_of
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
@@ -84,13 +84,13 @@ def perform_fit(
 
 
 def perform_stages(
-    stages: Sequence[Stage],
+    stages: Sequence[FitStage],
     data: GivenData,
     *,
     most_frames: int = 200,
     title: str = "",
     python: str = "",
-    extra: Callable[[Stage], Sequence[Layer]] | None = None,
+    extra: Callable[[FitStage], Sequence[Layer]] | None = None,
     report: Report | None = None,
 ) -> Performance:
     """Return stages of a model on its rows as a recording, and the last model, which is the fitted one.
@@ -105,7 +105,7 @@ def perform_stages(
     workings = told_workings(model, X, told) if len(X) <= MOST_WORKED_ROWS else None
     while True:
         kept = thinned(list(stages), most_frames)
-        view = view_of(Scene(X, target, list(data.names), kept, ROOM / len(kept), data.target))
+        view = view_of(FitScene(X, target, list(data.names), kept, ROOM / len(kept), data.target))
         found = _recorded(view, data, workings, more, report)
         if found.size <= LARGEST or most_frames == 2:
             break
@@ -128,10 +128,10 @@ def _proved(model: Any, X: Data, y: Data) -> Certificate:
 
 
 def _recorded(
-    view: View,
+    view: FitView,
     given: GivenData,
     workings: Mapping[str, Any] | None,
-    extra: Callable[[Stage], Sequence[Layer]],
+    extra: Callable[[FitStage], Sequence[Layer]],
     report: Report | None = None,
 ) -> Recording:
     scene, model = view.scene, view.scene.model
@@ -162,7 +162,7 @@ def _recorded(
     )
 
 
-def _trace_of(stages: Sequence[Stage]) -> tuple[dict[str, Any], list[int | None]]:
+def _trace_of(stages: Sequence[FitStage]) -> tuple[dict[str, Any], list[int | None]]:
     """Return the trace, and the row of each stage in it: the fit's own, or what was measured at the stages."""
     if all("measured" in stage.known for stage in stages):
         columns = stages[-1].known["measured"]

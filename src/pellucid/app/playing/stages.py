@@ -30,7 +30,7 @@ TINY = 1e-9
 
 
 @dataclass(frozen=True)
-class Stage:
+class FitStage:
     """A model on its way: what to call it, the row of the trace it stands at, and what else is known of it."""
 
     label: str
@@ -100,7 +100,7 @@ def shown_not_warned() -> Iterator[None]:
         yield
 
 
-def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None = None) -> tuple[Any, list[Stage]]:
+def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None = None) -> tuple[Any, list[FitStage]]:
     """Return a clone of the estimator, fitted, and its stages, of which the last is the fitted model itself.
 
     A clone whose random state is None gets 0: a recording made twice is one recording. A certificate that does not hold
@@ -123,11 +123,11 @@ def fit_in_stages(estimator: Any, X: Data, y: Data = None, report: Report | None
     if before and before[-1].row == last:  # the fit ends where the last iteration did
         end = replace(before.pop(), model=watched, label=ANSWER, seconds=seconds)
     else:
-        end = Stage(ANSWER, watched, last if last >= 0 else None, seconds=seconds)
+        end = FitStage(ANSWER, watched, last if last >= 0 else None, seconds=seconds)
     return watched, [*before, end]
 
 
-def _iterations(keeper: IterationKeeper, trace: Trace) -> list[Stage]:
+def _iterations(keeper: IterationKeeper, trace: Trace) -> list[FitStage]:
     """Return a stage for each iteration that the trace knows, or for all where it cannot be told."""
     models = keeper.models
     names, rows = _recorded_attributes(models, trace), _rows_of(models, trace)
@@ -135,7 +135,8 @@ def _iterations(keeper: IterationKeeper, trace: Trace) -> list[Stage]:
     if names:
         found = [_as_recorded(models[0], names, state) for state in trace.states]
         return [
-            Stage(f"iteration {r + 1}", model, r, trace.states[r], r + 1, times.get(r)) for r, model in enumerate(found)
+            FitStage(f"iteration {r + 1}", model, r, trace.states[r], r + 1, times.get(r))
+            for r, model in enumerate(found)
         ]
     stages = []
     for i, (model, row) in enumerate(zip(models, rows, strict=True)):
@@ -144,7 +145,7 @@ def _iterations(keeper: IterationKeeper, trace: Trace) -> list[Stage]:
         number = i + 1 if row is None else row + 1
         known = trace.states[row] if row is not None and row < len(trace.states) else {}
         label = f"iteration {_shown_number(trace, row, i)}"
-        stages.append(Stage(label, model, row, known, number, keeper.times[i]))
+        stages.append(FitStage(label, model, row, known, number, keeper.times[i]))
     return stages
 
 
@@ -215,7 +216,7 @@ def _is_single_tree(model: Any) -> bool:
     return getattr(getattr(model, "trees_", None), "n_trees", 0) == 1
 
 
-def _splits(model: Any, _X: Data, _y: Data) -> list[Stage]:
+def _splits(model: Any, _X: Data, _y: Data) -> list[FitStage]:
     """Return the tree with its first splits, level by level; ``is_split`` says which nodes of the tree have split."""
     from pellucid.tree.pruning.cost_complexity import without_branches
 
@@ -229,7 +230,7 @@ def _splits(model: Any, _X: Data, _y: Data) -> list[Stage]:
         grown.trees_ = without_branches(tree, ~is_split & ~tree.is_leaf)
         row = int(depth[order[k]])
         label = "one leaf" if k == 0 else f"{k} split{'' if k == 1 else 's'}"
-        stages.append(Stage(label, grown, min(row, len(model.trace_) - 1), {"is_split": is_split.copy()}, k or None))
+        stages.append(FitStage(label, grown, min(row, len(model.trace_) - 1), {"is_split": is_split.copy()}, k or None))
         is_split[order[k]] = True
     return stages
 
@@ -241,7 +242,7 @@ def _is_ensemble(model: Any) -> bool:
     return n > 1 and "n_iter_" not in vars(model) and votes
 
 
-def _members(model: Any, _X: Data, _y: Data) -> list[Stage]:
+def _members(model: Any, _X: Data, _y: Data) -> list[FitStage]:
     """Return the ensemble with its first members: what it has one of for each member is cut."""
     n, states = len(model.estimators_), model.trace_.states
     per_member = {
@@ -258,11 +259,11 @@ def _members(model: Any, _X: Data, _y: Data) -> list[Stage]:
             part.trees_ = model.trees_.part(0, k)
         known = states[k - 1] if len(states) == n else {}
         row = k - 1 if len(model.trace_) == n else None
-        stages.append(Stage(f"{k} member{'' if k == 1 else 's'}", part, row, known, k))
+        stages.append(FitStage(f"{k} member{'' if k == 1 else 's'}", part, row, known, k))
     return [*stages[:-1], replace(stages[-1], label=ANSWER, model=model, row=len(model.trace_) - 1)]
 
 
-def _merges(model: Any, _X: Data, _y: Data) -> list[Stage]:
+def _merges(model: Any, _X: Data, _y: Data) -> list[FitStage]:
     """Return the clusters after each merge; ``labels_`` are those of all rows, ``merged`` the rows that just met."""
     n, stages = len(model.labels_), []
     groups: dict[int, Array] = {i: np.array([i]) for i in range(n)}
@@ -273,7 +274,9 @@ def _merges(model: Any, _X: Data, _y: Data) -> list[Stage]:
         part.children_, part.distances_ = model.children_[: k + 1], model.distances_[: k + 1]
         part.labels_ = _labels(groups, n)
         number = k + 1
-        stages.append(Stage(f"merge {number}", part, k if k < len(model.trace_) else None, {"merged": merged}, number))
+        stages.append(
+            FitStage(f"merge {number}", part, k if k < len(model.trace_) else None, {"merged": merged}, number)
+        )
     return [replace(stage, row=None) if stage.row == len(model.trace_) - 1 else stage for stage in stages]
 
 
@@ -291,14 +294,14 @@ def _is_pairwise_machine(model: Any) -> bool:
     return hasattr(model, "dual_coef_") and "pair_steps" in model.trace_.columns and pairs.size == 1 and pairs[0] > 1
 
 
-def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
+def _pairs(model: Any, X: Data, y: Data) -> list[FitStage]:
     """Return the machine after its first pairs: the same fit, stopped there; ``pair`` are the rows that moved last.
 
     A fit is the same up to the pair it is stopped at, so this is the way that the machine went.
     """
     total = int(np.ravel(model.n_iter_)[0])
     shown = np.unique(np.linspace(1, total - 1, min(total - 1, MOST_PAIRS)).round().astype(int)).tolist()
-    multipliers, stages, fits = {0: np.zeros(len(X))}, list[Stage](), dict[int, Any]()
+    multipliers, stages, fits = {0: np.zeros(len(X))}, list[FitStage](), dict[int, Any]()
     for k in sorted({*shown, *(k - 1 for k in shown if k > 1), total - 1}):
         fits[k] = clone(model).set_params(max_iter=k).fit(X, y)
         multipliers[k] = _multipliers(fits[k], len(X))
@@ -307,7 +310,7 @@ def _pairs(model: Any, X: Data, y: Data) -> list[Stage]:
         change = np.abs(multipliers[k] - multipliers[k - 1])
         measured = {"iteration": k, **{name: float(fits[k].trace_[name][-1]) for name in ("dual", "gap", "violation")}}
         known = {"pair": np.flatnonzero(change > TINY * change.max()), "measured": measured}
-        stages.append(Stage(ANSWER if k == total else f"pair {k}", fits[k], None, known, k))
+        stages.append(FitStage(ANSWER if k == total else f"pair {k}", fits[k], None, known, k))
     return stages
 
 
@@ -317,7 +320,7 @@ def _multipliers(model: Any, n: int) -> Array:
     return found
 
 
-BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any, Data, Data], list[Stage]]], ...] = (
+BUILT_UP: tuple[tuple[Callable[[Any], bool], Callable[[Any, Data, Data], list[FitStage]]], ...] = (
     (_is_single_tree, _splits),
     (_is_ensemble, _members),
     (lambda model: hasattr(model, "children_") and hasattr(model, "distances_"), _merges),

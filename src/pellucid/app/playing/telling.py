@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.stages import FitStage
 from pellucid.core.cards import MethodCard
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -61,7 +61,7 @@ def _nearness(claim: Any) -> float:
     return float(claim.value / claim.bound) if claim.bound > 0 else 0.0
 
 
-def thinned(stages: list[Stage], most: int) -> list[Stage]:
+def thinned(stages: list[FitStage], most: int) -> list[FitStage]:
     """Return at most so many stages, the first and the last among them."""
     if len(stages) <= most:
         return stages

@@ -15,7 +15,7 @@ import numpy as np
 
 from pellucid.core.input_rules import SUMS
 from pellucid.core.scale.moments import groups_of
-from pellucid.core.scale.row_blocks import Block, BlockError, RowBlocks
+from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint
 
@@ -34,7 +34,7 @@ class BlockCounts:
     prints: tuple[str, ...]
 
 
-def count_block(block: Block, how: str, threshold: float | None) -> BlockCounts:
+def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCounts:
     """Return the counts of a block; above a threshold, if there is one, is one category and the rest the other."""
     weights, counts = dict[Any, float](), dict[Any, Any]()
     for label, (X,), weight in groups_of(block, "classes"):

@@ -20,7 +20,7 @@ from scipy.linalg import cholesky, eigh
 from pellucid.core.scale.moments import (
     BlockSummary,
     Folds,
-    Moments,
+    RowMoments,
     join_summaries,
     join_triangles,
     summarize_block,
@@ -70,12 +70,12 @@ def _factor(scatter: Array) -> Array | None:
     return np.asarray(triangle * unit)
 
 
-def rows_with(moments: Moments, triangle: Array | None) -> tuple[Array, Array]:
+def rows_with(moments: RowMoments, triangle: Array | None) -> tuple[Array, Array]:
     """Return rows and weights with these moments; the weights add up to that of the moments without rounding.
 
     Examples
     --------
-    >>> rows, weight = rows_with(Moments(10.0, np.array([5.0]), np.array([[40.0]])), np.array([[np.sqrt(40.0)]]))
+    >>> rows, weight = rows_with(RowMoments(10.0, np.array([5.0]), np.array([[40.0]])), np.array([[np.sqrt(40.0)]]))
     >>> float(weight.sum()), float(weight @ rows[:, 0]), float((weight @ (rows - 5.0) ** 2).item())
     (10.0, 50.0, 40.0...)
     """

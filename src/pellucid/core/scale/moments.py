@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pellucid.core.scale.row_blocks import Block, BlockError
+from pellucid.core.scale.row_blocks import BlockError, RowBlock
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint
 
@@ -34,20 +34,20 @@ class Folds:
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class RowMoments:
     """Weight of some rows, their mean, and their scatter ``sum w (x - mean)(x - mean)'``."""
 
     weight: float
     mean: Array
     scatter: Array
 
-    def merged(self, other: Moments) -> Moments:
+    def merged(self, other: RowMoments) -> RowMoments:
         """Return the moments of both sets of rows together; no digits cancel, however far the means are from 0."""
         total = self.weight + other.weight
         share = other.weight / total
         gap = other.mean - self.mean
         scatter = self.scatter + other.scatter + np.outer(gap, gap) * (self.weight * share)
-        return Moments(total, self.mean + share * gap, scatter)
+        return RowMoments(total, self.mean + share * gap, scatter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,12 @@ class BlockSummary:
     """What one pass over the rows leaves: moments by label (one label, None, where there are no classes)."""
 
     n_rows: int
-    moments: dict[Any, Moments]
+    moments: dict[Any, RowMoments]
     prints: tuple[str, ...]
     """Fingerprints of the blocks, in order."""
 
 
-def moments_of(parts: Sequence[Array], weight: Array | None) -> Moments:
+def moments_of(parts: Sequence[Array], weight: Array | None) -> RowMoments:
     """Return the moments of tables side by side, read once: deviations are from the mean of their first rows."""
     p = sum(part.shape[1] for part in parts)
     height = max(1, CHUNK // p)
@@ -75,7 +75,7 @@ def moments_of(parts: Sequence[Array], weight: Array | None) -> Moments:
         shift += own @ chunk
         scatter += chunk.T @ (chunk if weight is None else chunk * own[:, None])
     shift /= total
-    return Moments(total, near + shift, scatter - total * np.outer(shift, shift))
+    return RowMoments(total, near + shift, scatter - total * np.outer(shift, shift))
 
 
 def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Array:
@@ -103,7 +103,7 @@ def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]
         yield rows, chunk
 
 
-def summarize_block(block: Block, kind: str, folds: Folds | None = None) -> BlockSummary:
+def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block: of its rows, of rows and target side by side, or of the rows of each class.
 
     ``kind`` is ``rows``, ``numbers`` or ``classes``; with ``folds`` there are moments for each of them.
@@ -115,7 +115,7 @@ def summarize_block(block: Block, kind: str, folds: Folds | None = None) -> Bloc
 
 
 def groups_of(
-    block: Block, kind: str, folds: Folds | None = None
+    block: RowBlock, kind: str, folds: Folds | None = None
 ) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
     """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
     X, y, weight = block.X, block.y, _weights(block)
@@ -150,18 +150,18 @@ def groups_of(
 
 def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
     """Return the summary of all blocks, which come in order."""
-    labels: dict[Any, list[Moments]] = {}
+    labels: dict[Any, list[RowMoments]] = {}
     for one in found:
         for label, moments in one.moments.items():
             labels.setdefault(label, []).append(moments)
     return BlockSummary(
         sum(one.n_rows for one in found),
-        {label: reduce(Moments.merged, parts) for label, parts in labels.items()},
+        {label: reduce(RowMoments.merged, parts) for label, parts in labels.items()},
         tuple(text for one in found for text in one.prints),
     )
 
 
-def triangles_of_block(block: Block, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:
+def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:
     """Return for each label of a block the triangle of its rows about the mean of all."""
     return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind, folds)}
 
@@ -173,7 +173,7 @@ def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
     return {label: np.asarray(np.linalg.qr(stack, mode="r")) for label, stack in stacks.items()}
 
 
-def _weights(block: Block) -> Array | None:
+def _weights(block: RowBlock) -> Array | None:
     """Return the weights of a block; refuse those below 0."""
     if block.weight is None:
         return None
@@ -191,7 +191,7 @@ def _numbers(y: Array | None, number: int) -> Array:
     return y.reshape(len(y), -1)
 
 
-def _refuse_values(block: Block) -> None:
+def _refuse_values(block: RowBlock) -> None:
     """Say which block holds NaN, infinity, or values whose squares overflow."""
     for what, part in (("X", block.X), ("y", block.y)):
         if part is not None and part.dtype.kind == "f" and not np.isfinite(part).all():

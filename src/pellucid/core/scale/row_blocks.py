@@ -53,7 +53,7 @@ class BlockError(ValueError):
 
 
 @dataclass(frozen=True)
-class Block:
+class RowBlock:
     """Rows of one block, with their target and weights where there are any."""
 
     number: int
@@ -148,7 +148,7 @@ def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
         return join(known)
 
 
-def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
+def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
     """Return a block as arrays; refuse one with other columns, or with fewer targets than rows."""
     n_features, names = layout.n_features, layout.names
     if layout.targets or layout.has_weights:
@@ -172,7 +172,7 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> Block:
             raise BlockError(
                 f"block {number} must have as many entries in {what} as rows in X, got {len(part)} and {len(rows)}."
             )
-    return Block(number, rows, target, weights)
+    return RowBlock(number, rows, target, weights)
 
 
 def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:

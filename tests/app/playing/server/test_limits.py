@@ -8,13 +8,13 @@ from itertools import pairwise
 import pytest
 
 from pellucid.app.playing.server.worker_process import GIGABYTE
-from pellucid.app.playing.server.workers import MOST_WAITING, Limits
+from pellucid.app.playing.server.workers import MOST_WAITING, JobLimits
 from tests.app.playing.server.live import ENDLESS, KMEANS, client_of, events, opened, outcome, served, start, wait_until
 
 
 @pytest.fixture(scope="module")
 def short():
-    with client_of(limits=Limits(seconds=3.0, memory=GIGABYTE // 4, at_once=1)) as client:
+    with client_of(limits=JobLimits(seconds=3.0, memory=GIGABYTE // 4, at_once=1)) as client:
         yield client
 
 
@@ -68,7 +68,7 @@ def test_more_runs_than_can_wait_are_refused(short):
 
 
 def test_a_page_that_is_closed_in_the_middle_stops_its_run():
-    with served(Limits(seconds=60.0, at_once=1)) as (port, application):
+    with served(JobLimits(seconds=60.0, at_once=1)) as (port, application):
         from httpx2 import post
 
         run = post(f"http://127.0.0.1:{port}/api/runs", json=ENDLESS).json()["run"]

@@ -17,7 +17,7 @@ from pellucid.app.playing.given.play_table import MOST_TABLE_ROWS, PlayTable
 from pellucid.app.playing.server.application import MOST_BYTES
 from pellucid.app.playing.server.runs import MOST_KEPT
 from pellucid.app.playing.server.tables import MOST_TABLE_BYTES
-from pellucid.app.playing.server.workers import DIED, Limits
+from pellucid.app.playing.server.workers import DIED, JobLimits
 from tests.app.playing.server.live import KMEANS, client_of, events, outcome, start
 
 FLOWERS = pd.DataFrame(
@@ -32,7 +32,7 @@ FLOWERS = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def client():
-    with client_of(PlayTable.of(FLOWERS, "flowers.csv", "kind"), Limits(seconds=30.0, at_once=2)) as client:
+    with client_of(PlayTable.of(FLOWERS, "flowers.csv", "kind"), JobLimits(seconds=30.0, at_once=2)) as client:
         yield client
 
 

@@ -9,7 +9,7 @@ from pellucid.app.playing.layers import BarsLayer, Layer
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recorded_fit import perform_stages
-from pellucid.app.playing.stages import ANSWER, Report, Stage, fit_in_stages
+from pellucid.app.playing.stages import ANSWER, FitStage, Report, fit_in_stages
 from pellucid.app.playing.views.cluster_views import nearest
 from pellucid.core.kinds.plain import OneOf, Whole
 from pellucid.core.types import Array
@@ -40,20 +40,20 @@ def perform_kmeans_starts(
     from pellucid.cluster import KMeans
 
     X = np.asarray(data.X, dtype=float)
-    stages: list[Stage] = []
-    ends: list[Stage] = []
+    stages: list[FitStage] = []
+    ends: list[FitStage] = []
     for start in range(n_starts):
         model = KMeans(n_clusters, init=init, n_init=1, random_state=random_state + start)
         _, own = fit_in_stages(model, X)
         for k, stage in enumerate(own):
             inertia = inertia_of(X, stage.model.cluster_centers_)
             known = {"measured": {"start": start + 1, "inertia": inertia}, "ended": [end.known for end in ends]}
-            stages.append(Stage(f"start {start + 1}, iteration {k + 1}", stage.model, None, known))
+            stages.append(FitStage(f"start {start + 1}, iteration {k + 1}", stage.model, None, known))
         ends.append(stages[-1])
         if report is not None:
             report(start + 1, f"start {start + 1}", 0.0)
     best = min(ends, key=lambda stage: stage.known["measured"]["inertia"])
-    stages.append(Stage(ANSWER, best.model, None, {**best.known, "ended": [end.known for end in ends]}))
+    stages.append(FitStage(ANSWER, best.model, None, {**best.known, "ended": [end.known for end in ends]}))
     settings = f"{n_clusters}, init={init!r}, n_init=1"
     return perform_stages(
         stages,
@@ -76,7 +76,7 @@ def inertia_of(X: Array, centers: Array) -> float:
     return float(((X - centers[nearest(X, centers)]) ** 2).sum())
 
 
-def _bars(stage: Stage, n_starts: int) -> list[Layer]:
+def _bars(stage: FitStage, n_starts: int) -> list[Layer]:
     """Return where each start has ended so far, the lowest in another color."""
     ended = [known["measured"]["inertia"] for known in stage.known["ended"]]
     values = [*ended, *[np.nan] * (n_starts - len(ended))]

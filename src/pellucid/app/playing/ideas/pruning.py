@@ -11,7 +11,7 @@ from pellucid.app.playing.given.given_data import GivenData
 from pellucid.app.playing.performance import Performance
 from pellucid.app.playing.play import idea
 from pellucid.app.playing.recorded_fit import perform_stages
-from pellucid.app.playing.stages import ANSWER, Report, Stage, shown_not_warned
+from pellucid.app.playing.stages import ANSWER, FitStage, Report, shown_not_warned
 from pellucid.core.kinds.plain import Number, OneOf, Whole
 from pellucid.core.types import Array
 
@@ -54,11 +54,11 @@ def perform_pruning(
             measured = {"alpha": price, "leaves": leaves, "training error": errors[0], "held out error": errors[1]}
             known = {"whole": whole, "is_split": kept_splits(whole, model), "measured": measured}
             label = f"alpha = {price:.3g}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
-            stages.append(Stage(label, model, None, known, k + 1))
+            stages.append(FitStage(label, model, None, known, k + 1))
             if report is not None:
                 report(k + 1, label, 0.0)
     best = min(stages, key=lambda stage: (stage.known["measured"]["held out error"], stage.known["measured"]["leaves"]))
-    stages.append(Stage(ANSWER, best.model, None, best.known))
+    stages.append(FitStage(ANSWER, best.model, None, best.known))
     alpha = best.known["measured"]["alpha"]
     return perform_stages(
         stages,

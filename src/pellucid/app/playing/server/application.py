@@ -17,9 +17,9 @@ from starlette.routing import Route
 from pellucid.app.playing.export import page_with
 from pellucid.app.playing.given.play_table import GIVEN, PlayTable
 from pellucid.app.playing.server.page_files import live_page, page_file
-from pellucid.app.playing.server.runs import Run, RunBook
+from pellucid.app.playing.server.runs import PlayRun, RunBook
 from pellucid.app.playing.server.tables import MOST_TABLE_BYTES, TableShelf
-from pellucid.app.playing.server.workers import BusyError, JobError, Limits, WorkerPool
+from pellucid.app.playing.server.workers import BusyError, JobError, JobLimits, WorkerPool
 from pellucid.app.serving.local_requests import LOCAL_ONLY, RequestError, read_body, read_object
 
 MOST_BYTES = 2_000_000
@@ -68,7 +68,7 @@ class Rooms:
         return self.known[key]
 
 
-def playing_application(table: PlayTable | None = None, limits: Limits | None = None) -> Starlette:
+def playing_application(table: PlayTable | None = None, limits: JobLimits | None = None) -> Starlette:
     """Return the application that plays: what it answers is in the README of the room.
 
     Parameters
@@ -156,7 +156,7 @@ async def _start_run(rooms: Rooms, request: Request) -> Response:
     return JSONResponse({"run": run.id}, 202)
 
 
-def _run_of(rooms: Rooms, request: Request, *, is_recorded: bool = False) -> Run:
+def _run_of(rooms: Rooms, request: Request, *, is_recorded: bool = False) -> PlayRun:
     name = request.path_params["run"]
     run = rooms.runs.find(name)
     if run is None:
@@ -226,7 +226,7 @@ async def _asked(request: Request, needed: Collection[str], example: str) -> dic
     return read_object(await read_body(request, MOST_BYTES), needed, (), example)
 
 
-def _recording_text(run: Run) -> str:
+def _recording_text(run: PlayRun) -> str:
     assert run.end is not None  # asked for before
     return run.end[1]
 

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pellucid.app.playing.given.play_table import PlayTable
-from pellucid.app.playing.server.worker_process import Progress
+from pellucid.app.playing.server.worker_process import JobProgress
 from pellucid.app.playing.server.workers import JobError, WorkerPool
 
 MOST_KEPT = 20
@@ -25,14 +25,14 @@ BEAT = 1.0
 RECORDING, PROBLEM, STOPPED = "recording", "problem", "stopped"
 
 
-class Run:
+class PlayRun:
     """One fit: the job, and what is known of it."""
 
     def __init__(self, asked: Mapping[str, Any], table: PlayTable | None, page: str) -> None:
         self.id = secrets.token_urlsafe(9)
         self.asked, self.table = asked, table
         self.page = page
-        self.progress: Progress | None = None
+        self.progress: JobProgress | None = None
         self.end: tuple[str, str] | None = None
         """The name of the last event, and its JSON."""
         self.task: asyncio.Task[None] | None = None
@@ -57,7 +57,7 @@ class Run:
         except JobError as error:
             self.end = PROBLEM, json.dumps({"problem": str(error)})
 
-    def _tell(self, progress: Progress | None = None, *, end: tuple[str, str] | None = None) -> None:
+    def _tell(self, progress: JobProgress | None = None, *, end: tuple[str, str] | None = None) -> None:
         self.progress, self.end = progress or self.progress, end
         self._news.set()
         self._news = asyncio.Event()
@@ -77,7 +77,7 @@ class Run:
     async def events(self) -> AsyncIterator[str]:
         """Yield what happens as server-sent events, the last of which says how it ended."""
         self._listeners += 1
-        told: Progress | None = None
+        told: JobProgress | None = None
         try:
             while self.end is None:
                 news = self._news
@@ -104,21 +104,21 @@ class RunBook:
 
     def __init__(self, pool: WorkerPool) -> None:
         self.pool = pool
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, PlayRun] = {}
 
-    def start(self, asked: Mapping[str, Any], table: PlayTable | None = None, *, page: str = "") -> Run:
+    def start(self, asked: Mapping[str, Any], table: PlayTable | None = None, *, page: str = "") -> PlayRun:
         """Begin a run; those of the same page that have not ended are stopped."""
         for other in self._runs.values():
             if page and other.page == page:
                 other.stop()
-        run = Run(asked, table, page)
+        run = PlayRun(asked, table, page)
         self._runs[run.id] = run
         for old in list(self._runs)[:-MOST_KEPT]:
             self._runs.pop(old).stop()
         run.start(self.pool)
         return run
 
-    def find(self, name: str) -> Run | None:
+    def find(self, name: str) -> PlayRun | None:
         """Return the run of this id, if it is remembered."""
         return self._runs.get(name)
 

@@ -38,7 +38,7 @@ class Begun:
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How far the job is, and the seconds since it began."""
 
     done: int
@@ -93,7 +93,7 @@ def _done(job: Job, connection: Connection, memory: int) -> Done | Failed:
         now = perf_counter()
         if now - last >= 1 / TOLD_PER_SECOND:
             last = now
-            connection.send(Progress(done, label, now - start))
+            connection.send(JobProgress(done, label, now - start))
 
     try:
         limit_memory(memory)

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from threading import Thread
 from typing import Any, TypeAlias
 
-from pellucid.app.playing.server.worker_process import GIGABYTE, Begun, Done, Failed, Job, Progress, work
+from pellucid.app.playing.server.worker_process import GIGABYTE, Begun, Done, Failed, Job, JobProgress, work
 
 WARM_UP_SECONDS = 180.0
 """A worker that has not begun by then never will: the first one on a machine compiles."""
@@ -29,7 +29,7 @@ class BusyError(JobError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class JobLimits:
     """What one job may take, and how many may run at once."""
 
     seconds: float = 60.0
@@ -37,7 +37,7 @@ class Limits:
     at_once: int = max(1, os.cpu_count() or 1)
 
 
-Told: TypeAlias = Callable[[Progress], None]
+Told: TypeAlias = Callable[[JobProgress], None]
 
 
 class Worker:
@@ -86,7 +86,7 @@ class Worker:
             match message:
                 case Begun():
                     limit, deadline = seconds, loop.time() + seconds
-                case Progress():
+                case JobProgress():
                     told(message)
                 case Done(result):
                     return result
@@ -112,8 +112,8 @@ class Worker:
 class WorkerPool:
     """Some workers, warm before they are needed; the one that worked last works next, for it is the warmest."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: JobLimits | None = None) -> None:
+        self.limits = limits or JobLimits()
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
         self._room = asyncio.Semaphore(self.limits.at_once)

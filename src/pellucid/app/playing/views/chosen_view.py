@@ -11,16 +11,16 @@ from pellucid.app.playing.views.class_views import ClassesView, ProbabilityView
 from pellucid.app.playing.views.cluster_views import CentersView, ClustersView, EllipsesView, MergesView
 from pellucid.app.playing.views.map_views import MapView, PrincipalView
 from pellucid.app.playing.views.regression_views import CoefficientsView, CurveView
-from pellucid.app.playing.views.scene import Scene, View
+from pellucid.app.playing.views.scene import FitScene, FitView
 
-Test = Callable[[Scene], bool]
+Test = Callable[[FitScene], bool]
 
 
 def _has(*names: str) -> Test:
     return lambda scene: all(hasattr(scene.model, name) for name in names)
 
 
-VIEWS: tuple[tuple[Test, type[View]], ...] = (
+VIEWS: tuple[tuple[Test, type[FitView]], ...] = (
     (lambda scene: is_classifier(scene.model), ClassesView),
     (lambda scene: is_classifier(scene.model), ProbabilityView),
     (lambda scene: is_regressor(scene.model) and scene.numbers.shape[1] == 1, CurveView),
@@ -39,7 +39,7 @@ VIEWS: tuple[tuple[Test, type[View]], ...] = (
 """What a model and its data have -> the view that draws it; the first that fits is taken."""
 
 
-def view_of(scene: Scene) -> View:
+def view_of(scene: FitScene) -> FitView:
     """Return the view of a fitted model, or say that there is none."""
     columns = scene.numbers.shape[1]
     for fits, kind in VIEWS:

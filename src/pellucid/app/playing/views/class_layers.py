@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import EllipsesLayer, GraphLayer, ImageLayer, Layer, MatrixLayer, PolylineLayer, image
-from pellucid.app.playing.views.scene import Scene
+from pellucid.app.playing.views.scene import FitScene
 from pellucid.core.checks import is_number
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
@@ -70,7 +70,7 @@ def class_covariances(model: Any, n: int) -> list[Array]:
     return list(found) if isinstance(found, list) or np.ndim(found) == 3 else [np.asarray(found)] * n
 
 
-def kernel_matrix(scene: Scene, model: Any) -> list[Layer]:
+def kernel_matrix(scene: FitScene, model: Any) -> list[Layer]:
     """Return the products of some rows, sorted by class, by the kernel of a model."""
     from pellucid.kernels.choice import kernel_from
 
@@ -136,7 +136,7 @@ def mosaic(tiles: Sequence[Array], title: str, columns: int | None = None) -> Im
     return image(whole, title=title)
 
 
-def network_graph(scene: Scene, model: Any) -> list[Layer]:
+def network_graph(scene: FitScene, model: Any) -> list[Layer]:
     """Return the units of a small network and the weights between them."""
     weights = getattr(model, "coefs_", None)
     if not weights or any(part.ndim != 2 for part in weights):

@@ -1,6 +1,6 @@
 """Views of classifiers: the class at every place of a plane, or its probability along one column."""
 
-# ruff: noqa: D102  (the methods of a view are described once, in View)
+# ruff: noqa: D102  (the methods of a view are described once, in FitView)
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import Layer, PointsLayer, PolylineLayer, SegmentsLayer
-from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.stages import FitStage
 from pellucid.app.playing.views.class_layers import (
     UNIT_CELLS,
     class_densities,
@@ -20,7 +20,7 @@ from pellucid.app.playing.views.class_layers import (
     network_graph,
     vote_shares,
 )
-from pellucid.app.playing.views.scene import CURVE, PlaneView, View, range_around
+from pellucid.app.playing.views.scene import CURVE, FitView, PlaneView, range_around
 from pellucid.app.playing.views.tree_layers import grown_tree
 from pellucid.core.types import Array, Data
 from pellucid.plots.feature_slice import feature_slice
@@ -38,7 +38,7 @@ class ClassesView(PlaneView):
         x, y = self.places.T
         return [] if self.has_weights else [PointsLayer(x, y, self.scene.codes, row=True)]
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         model, (rows, (side, _), extent) = stage.model, self.grid
         marked = self._weighted(stage) if self.has_weights else self._support(stage)
         return [
@@ -73,7 +73,7 @@ class ClassesView(PlaneView):
             return level_lines(likely, extent, (0.25, 0.75), (0, 1))
         return []
 
-    def _pair(self, stage: Stage) -> list[Layer]:
+    def _pair(self, stage: FitStage) -> list[Layer]:
         """Return the two rows whose multipliers moved."""
         pair = stage.known.get("pair", ())
         if len(pair) != 2:
@@ -82,14 +82,14 @@ class ClassesView(PlaneView):
         line = SegmentsLayer(x[:1], y[:1], x[1:], y[1:], dash=True)
         return [line, PointsLayer(x, y, None if self.scene.codes is None else self.scene.codes[pair], marker="star")]
 
-    def _weighted(self, stage: Stage) -> list[Layer]:
+    def _weighted(self, stage: FitStage) -> list[Layer]:
         """Return the rows, each with an area as large as its weight."""
         rows, weight = self.scene.moving_rows, stage.known["sample_weight"]
         x, y = self.places[rows].T
         size = np.sqrt(weight[rows] / weight.mean())
         return [PointsLayer(x, y, self.scene.codes_of(rows), size=size, row=self.scene.told_rows)]
 
-    def _support(self, stage: Stage) -> list[Layer]:
+    def _support(self, stage: FitStage) -> list[Layer]:
         support = getattr(stage.model, "support_", None)
         if not isinstance(support, np.ndarray) or support.dtype.kind not in "iu":
             return []
@@ -97,7 +97,7 @@ class ClassesView(PlaneView):
         return [PointsLayer(x, y, marker="ring", row=support)]
 
 
-class ProbabilityView(View):
+class ProbabilityView(FitView):
     """Classes told by one column: the probability of each along it, or which one is answered; rows as marks."""
 
     @cached_property
@@ -122,7 +122,7 @@ class ProbabilityView(View):
         last = max(1, int(self.scene.codes.max()))
         return [PointsLayer(self.scene.numbers[:, 0], self.scene.codes / last, self.scene.codes, row=True)]
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         x, rows = self.line
         model, names = stage.model, [str(label) for label in stage.model.classes_]
         if hasattr(model, "predict_proba"):

@@ -1,6 +1,6 @@
 """Views of clusters: around centers, as ellipses, by merges."""
 
-# ruff: noqa: D102  (the methods of a view are described once, in View)
+# ruff: noqa: D102  (the methods of a view are described once, in FitView)
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import Layer, PointsLayer, SegmentsLayer, TreeLayer, handle
-from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.stages import FitStage
 from pellucid.app.playing.views.class_layers import ellipses
 from pellucid.app.playing.views.scene import PlaneView, axes_around
 from pellucid.app.playing.views.tree_layers import MOST_LEAVES
@@ -26,7 +26,7 @@ class CentersView(PlaneView):
         ways = [stage.model.cluster_centers_[:, self.pair] for stage in self.scene.stages]
         return axes_around(np.vstack([self.places, *ways]), [self.scene.names[j] for j in self.pair], equal=True)
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         centers = stage.model.cluster_centers_
         labels = nearest(self.scene.numbers, centers)
         if stage.model is self.scene.model:
@@ -42,7 +42,7 @@ class EllipsesView(PlaneView):
 
     colors_rows_by_class = False
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         from pellucid.plots.mixture_plot import component_covariance
 
         model = stage.model
@@ -59,7 +59,7 @@ class ClustersView(PlaneView):
 
     colors_rows_by_class = False
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         labels = getattr(stage.model, "labels_", None)
         codes = np.asarray(stage.model.predict(self.scene.X) if labels is None else labels)
         return [*self.regions(stage.model), self.colored_rows(codes)]
@@ -70,14 +70,14 @@ class MergesView(PlaneView):
 
     colors_rows_by_class = False
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         found: list[Layer] = [self.colored_rows(stage.model.labels_)]
         if "merged" in stage.known:
             (x1, y1), (x2, y2) = (self.places[rows].mean(axis=0) for rows in stage.known["merged"])
             found.append(SegmentsLayer([x1], [y1], [x2], [y2], dash=True))
         return [*found, *self._tree(stage)]
 
-    def _tree(self, stage: Stage) -> list[Layer]:
+    def _tree(self, stage: FitStage) -> list[Layer]:
         """Return the tree of merges, those that are still to come as cut off."""
         from pellucid.plots.cluster_plots import dendrogram_layout
 

@@ -1,6 +1,6 @@
 """Views of maps: directions through two columns, or the places that a method gives to the rows."""
 
-# ruff: noqa: D102  (the methods of a view are described once, in View)
+# ruff: noqa: D102  (the methods of a view are described once, in FitView)
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import ArrowsLayer, Layer, PointsLayer, SegmentsLayer
-from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.stages import FitStage
 from pellucid.app.playing.views.class_layers import DEVIATIONS, kernel_matrix, mosaic, tile
-from pellucid.app.playing.views.scene import PlaneView, View, axes_around, is_equal
+from pellucid.app.playing.views.scene import FitView, PlaneView, axes_around, is_equal
 from pellucid.app.playing.views.tree_layers import MOST_LEAVES
 from pellucid.core.types import Array
 
@@ -30,7 +30,7 @@ class PrincipalView(PlaneView):
         x, y = self.places.T
         return [PointsLayer(x, y, self.scene.codes, row=True)]
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         model = stage.model
         (x, y), one = model.mean_, np.ones(len(model.components_))
         ways = DEVIATIONS * np.sqrt(model.explained_variance_)[:, np.newaxis] * model.components_
@@ -43,7 +43,7 @@ class PrincipalView(PlaneView):
         ]
 
 
-class MapView(View):
+class MapView(FitView):
     """Rows at the places that a method gives them: an embedding, or the first two columns of ``transform``."""
 
     @cached_property
@@ -61,7 +61,7 @@ class MapView(View):
         keeps_distances = "embedding_" in vars(self.scene.model)
         return axes_around(places, ["coordinate 1", "coordinate 2"], equal=keeps_distances or is_equal(places))
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         rows, places = self.scene.moving_rows, self.maps.get(id(stage.model))
         x, y = (self._map(stage.model) if places is None else places)[rows].T
         points = PointsLayer(x, y, self.scene.codes_of(rows), row=self.scene.told_rows)
@@ -89,7 +89,7 @@ class MapView(View):
             return []
         return [SegmentsLayer(x[one], y[one], x[other], y[other])]
 
-    def _parts(self, stage: Stage) -> list[Layer]:
+    def _parts(self, stage: FitStage) -> list[Layer]:
         """Return the parts that images are made of, if the columns are the pixels of square images."""
         parts = getattr(stage.model, "components_", None)
         side = int(np.sqrt(self.scene.numbers.shape[1]))
@@ -98,7 +98,7 @@ class MapView(View):
         tiles = [tile(np.asarray(part, dtype=float).reshape(side, side)) for part in parts[:MOST_PARTS]]
         return [mosaic(tiles, f"{len(tiles)} parts, each {side} by {side} pixels")]
 
-    def _loadings(self, stage: Stage) -> list[Layer]:
+    def _loadings(self, stage: FitStage) -> list[Layer]:
         """Return the columns of the data as arrows that reach as far as the rows do."""
         directions = getattr(stage.model, "components_", None)
         if directions is None or directions.shape[1] > MOST_LEAVES or "embedding_" in vars(stage.model):

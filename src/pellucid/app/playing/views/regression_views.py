@@ -1,6 +1,6 @@
 """Views of regressions: a curve along one column, or coefficients."""
 
-# ruff: noqa: D102  (the methods of a view are described once, in View)
+# ruff: noqa: D102  (the methods of a view are described once, in FitView)
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from pellucid.app.playing.layers import BandLayer, BarsLayer, Layer, PointsLayer, PolylineLayer, SegmentsLayer, handle
-from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.views.scene import CURVE, Scene, View, axes_around, best_columns, range_around
+from pellucid.app.playing.stages import FitStage
+from pellucid.app.playing.views.scene import CURVE, FitScene, FitView, axes_around, best_columns, range_around
 from pellucid.app.playing.views.tree_layers import grown_tree
 from pellucid.core.types import Array, Data
 from pellucid.plots.feature_slice import feature_slice
 
 
-class CurveView(View):
+class CurveView(FitView):
     """The answers of a regression along one column, with the band of its predictions if it knows one."""
 
     @cached_property
@@ -41,7 +41,7 @@ class CurveView(View):
     def base(self) -> list[Layer]:
         return [PointsLayer(self.scene.numbers[:, self.column], _target(self.scene), row=True)]
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         x, rows = self.line
         curve = PolylineLayer(x, np.asarray(stage.model.predict(rows)), 0, width=2)
         band: list[Layer] = []
@@ -50,7 +50,7 @@ class CurveView(View):
             band = [BandLayer(x, low, high, 0)]
         return [*band, *self._residuals(stage), curve, *grown_tree(self.scene, stage)]
 
-    def _residuals(self, stage: Stage) -> list[Layer]:
+    def _residuals(self, stage: FitStage) -> list[Layer]:
         """Return the way from each row up or down to the line that a linear model draws through them."""
         if not hasattr(stage.model, "coef_") or self.scene.numbers.shape[1] > 1:
             return []
@@ -59,7 +59,7 @@ class CurveView(View):
         return [SegmentsLayer(x, y, x, np.asarray(stage.model.predict(self.scene.X))[rows])]
 
 
-class CoefficientsView(View):
+class CoefficientsView(FitView):
     """The coefficients of a line along the fit, or as bars where it is one step."""
 
     @cached_property
@@ -79,7 +79,7 @@ class CoefficientsView(View):
         x = np.arange(1, len(self.way) + 1)
         return [PolylineLayer(x, way, j, label=self.scene.names[j]) for j, way in enumerate(self.way.T)]
 
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         coefficients = np.ravel(stage.model.coef_)
         order = np.arange(len(coefficients))
         bars = BarsLayer(self.scene.names, coefficients, order)
@@ -90,6 +90,6 @@ class CoefficientsView(View):
         return [marks, bars]
 
 
-def _target(scene: Scene) -> Array:
+def _target(scene: FitScene) -> Array:
     assert scene.y is not None  # a regressor was fitted to it
     return np.asarray(scene.y, dtype=float)

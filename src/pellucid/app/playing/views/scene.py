@@ -3,7 +3,7 @@
 Which view a model has is found by what it has, not by its name.
 """
 
-# ruff: noqa: D102  (the methods of a view are described once, in View)
+# ruff: noqa: D102  (the methods of a view are described once, in FitView)
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from pellucid.app.playing.layers import Layer, PointsLayer, regions
-from pellucid.app.playing.stages import Stage
+from pellucid.app.playing.stages import FitStage
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array, Data
 from pellucid.plots.feature_slice import FeatureSlice, feature_slice
@@ -81,13 +81,13 @@ DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True)
-class Scene:
+class FitScene:
     """What all views draw from: the rows, the target, names, the stages, and the bytes that one frame may take."""
 
     X: Data
     y: Array | None
     names: list[str]
-    stages: Sequence[Stage]
+    stages: Sequence[FitStage]
     room: float
     target: str = "target"
     """What the target is called."""
@@ -134,14 +134,14 @@ class Scene:
         return None if self.codes is None else self.codes[rows]
 
 
-class View(ABC):
+class FitView(ABC):
     """One way to draw a fit."""
 
     fewest_columns = 1
     colors_rows_by_class = True
     """Whether colors are the classes of the target; in pictures of clusters they are the clusters."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: FitScene) -> None:
         self.scene = scene
 
     @property
@@ -154,11 +154,11 @@ class View(ABC):
         return []
 
     @abstractmethod
-    def layers(self, stage: Stage) -> list[Layer]:
+    def layers(self, stage: FitStage) -> list[Layer]:
         """Return what one stage shows."""
 
 
-class PlaneView(View):
+class PlaneView(FitView):
     """Two columns of the data; the others, if there are any, are held at their medians."""
 
     fewest_columns = 2
@@ -207,7 +207,7 @@ class PlaneView(View):
         return PointsLayer(x, y, codes[self.scene.moving_rows], row=self.scene.told_rows)
 
 
-def chosen_columns(scene: Scene) -> list[int]:
+def chosen_columns(scene: FitScene) -> list[int]:
     """Return the two columns to draw: those that tell the target best, or those that vary most."""
     X = scene.numbers
     if X.shape[1] <= 2 or scene.y is None:

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pellucid.app.playing.layers import Layer, TreeLayer
-from pellucid.app.playing.stages import Stage
-from pellucid.app.playing.views.scene import Scene
+from pellucid.app.playing.stages import FitStage
+from pellucid.app.playing.views.scene import FitScene
 
 MOST_LEAVES = 40
 """A larger tree cannot be read."""
@@ -17,7 +17,7 @@ DEVIATIONS = 2.0
 """An ellipse holds the places within so many deviations, an arrow is as long."""
 
 
-def grown_tree(scene: Scene, stage: Stage) -> list[Layer]:
+def grown_tree(scene: FitScene, stage: FitStage) -> list[Layer]:
     """Return the nodes that a single tree has at a stage, where they stand in the grown tree."""
     from pellucid.plots.tree_plot import tree_layout
     from pellucid.tree.explaining.rules_in_words import readable_tree

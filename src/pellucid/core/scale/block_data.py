@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.input_rules import FOLD_MOMENTS, MOMENTS, InputRules
+from pellucid.core.input_rules import CLASSES, FOLD_MOMENTS, MOMENTS, NO_TARGET, NUMBERS, InputRules
 from pellucid.core.labels import encode_labels
-from pellucid.core.scale.counted_rows import BlockCounts, counted_rows
+from pellucid.core.scale.counted_rows import counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
-from pellucid.core.scale.moments import BlockSummary, Folds
+from pellucid.core.scale.moments import Folds
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, refuse_blocks, row_blocks
 from pellucid.proofs.training_data import TrainingData, fingerprint_of_blocks
 
-KINDS = {"none": "rows", "numbers": "numbers", "classes": "classes"}
+KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
 """What a method's target is -> whose moments are summed."""
 
 
@@ -23,32 +23,33 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)
-    summary: BlockSummary | BlockCounts
     folds = Folds(_fold_count(estimator.cv), block_heights(X, blocks)) if rules.blocks == FOLD_MOMENTS else None
     if rules.blocks in (MOMENTS, FOLD_MOMENTS):
-        rows, target, weight, summary = equivalent_rows(blocks, kind, folds)
+        found = equivalent_rows(blocks, kind, folds)
     else:
-        rows, target, weight, summary = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
-    if summary.n_rows < rules.fewest_rows:
+        found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
+    if found.n_rows < rules.fewest_rows:
         raise ValueError(
-            f"X must have at least {rules.fewest_rows} rows, got n_samples={summary.n_rows}: "
+            f"X must have at least {rules.fewest_rows} rows, got n_samples={found.n_rows}: "
             f"a minimum of {rules.fewest_rows} is required."
         )
-    name = fingerprint_of_blocks(summary.prints)
+    name, weight = fingerprint_of_blocks(found.prints), found.weight
+    rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
-        classes, codes = encode_labels(target)
-        return TrainingData(rows, codes, weight, classes, given=(rows, target, weight), name=name)
-    own = None
-    if folds:
-        target, own = target[:, :-1], target[:, -1].astype(np.int64)
+        classes, codes = encode_labels(found.labels)
+        return TrainingData(rows, codes, weight, classes, given=(rows, found.labels, weight), name=name)
+    numbers = None
     if kind == "numbers":
-        target = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
-    return TrainingData(rows, target, weight, given=(rows, target, weight), name=name, folds=own)
+        numbers = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
+    own = found.labels if folds else None
+    return TrainingData(rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own)
 
 
 def _fold_count(cv: Any) -> int:
     """Return how many folds of rows in order a method cross-validates by; refuse other ways to split."""
-    plain = type(cv).__name__ == "KFold" and not cv.shuffle
+    from sklearn.model_selection import KFold
+
+    plain = isinstance(cv, KFold) and not cv.shuffle
     if cv is None or plain or (type(cv) is int and cv > 1):
         return 5 if cv is None else int(cv.n_splits if plain else cv)
     raise ValueError(f"cv must be a number of folds of at least 2 for rows in blocks, got {cv!r}.")

@@ -15,7 +15,7 @@ import numpy as np
 
 from pellucid.core.input_rules import SUMS
 from pellucid.core.scale.moments import groups_of
-from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks, StandIn
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint
 
@@ -78,14 +78,14 @@ def _merged(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, f
     return {value: one.get(value, 0.0) + other.get(value, 0.0) for value in sorted(one.keys() | other.keys())}
 
 
-def counted_rows(blocks: RowBlocks, how: str, threshold: float | None) -> tuple[Array, Any, Array, BlockCounts]:
-    """Return rows, their labels, weights, and the counts that they were made from."""
+def counted_rows(blocks: RowBlocks, how: str, threshold: float | None) -> StandIn:
+    """Return rows with the counts of all, by class."""
     found = blocks.reduce(count_block, join_counts, how, threshold)
     labels = sorted(found.counts)
     make = _rows_of_sums if how == SUMS else _rows_of_categories
     tables, weights = zip(*(make(found.counts[label], found.weights[label]) for label in labels), strict=True)
-    target = np.repeat(np.array(labels), [len(table) for table in tables])
-    return np.concatenate(tables), target, np.concatenate(weights), found
+    own = np.repeat(np.array(labels), [len(table) for table in tables])
+    return StandIn(np.concatenate(tables), np.concatenate(weights), own, found.n_rows, found.prints)
 
 
 def _rows_of_sums(sums: Array, weight: float) -> tuple[Array, Array]:

@@ -12,13 +12,11 @@ beside its deviation, w is small and the rows are as far from the mean: they kee
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
 
 from pellucid.core.scale.moments import (
-    BlockSummary,
     Folds,
     RowMoments,
     join_summaries,
@@ -26,7 +24,7 @@ from pellucid.core.scale.moments import (
     summarize_block,
     triangles_of_block,
 )
-from pellucid.core.scale.row_blocks import RowBlocks
+from pellucid.core.scale.row_blocks import RowBlocks, StandIn
 from pellucid.core.types import Array
 
 SQUARABLE = 1e-6
@@ -36,11 +34,8 @@ FARTHEST = 2.0**24
 """Deviations by which the mean of a column may lie from 0 before the rows stay nearer: their squares must be finite."""
 
 
-def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> tuple[Array, Any, Array, BlockSummary]:
-    """Return rows, target (numbers, or labels), weights, and the summary that they were made from.
-
-    With folds, their numbers are a further column of the target.
-    """
+def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> StandIn:
+    """Return rows with the moments of all, of each class or of each fold; targets of numbers are their last columns."""
     summary = blocks.reduce(summarize_block, join_summaries, kind, folds)
     labels = sorted(summary.moments) if kind == "classes" or folds else list(summary.moments)
     means = {label: summary.moments[label].mean for label in labels}
@@ -49,12 +44,8 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
         exact = blocks.reduce(triangles_of_block, join_triangles, kind, folds, means)
         triangles = {label: exact[label] for label in labels}
     tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
-    rows, weight, p = np.concatenate(tables), np.concatenate(weights), blocks.n_features
     own = np.repeat(np.array(labels), [len(table) for table in tables])
-    if kind == "classes":
-        return rows, own, weight, summary
-    target = None if kind == "rows" else np.column_stack([rows[:, p:], own]) if folds else rows[:, p:]
-    return np.ascontiguousarray(rows[:, :p]), target, weight, summary
+    return StandIn(np.concatenate(tables), np.concatenate(weights), own, summary.n_rows, summary.prints)
 
 
 def _factor(scatter: Array) -> Array | None:

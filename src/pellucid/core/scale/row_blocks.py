@@ -65,6 +65,20 @@ class RowBlock:
         return len(self.X)
 
 
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """A small weighted table that stands for the rows of all blocks."""
+
+    rows: Array
+    weight: Array
+    labels: Array
+    """The class, or the fold, of each row."""
+    n_rows: int
+    """How many rows it stands for."""
+    prints: tuple[str, ...]
+    """Fingerprints of their blocks, in order."""
+
+
 def is_in_blocks(X: Any) -> bool:
     """Return whether rows are a Dask collection, by the protocol that all of them have: Dask is not imported."""
     return not isinstance(X, np.ndarray) and hasattr(type(X), "__dask_graph__")

@@ -26,52 +26,12 @@ MARGIN = 0.06
 """Room around the points, as a share of their range."""
 CURVE = 160
 """Places along a curve."""
-CURVE = 160
-"""Places along a curve."""
 SHADES = 6
 """Classes by which numbers are colored: sixths of their order."""
 FINEST = 120
 """Most cells of regions along one axis."""
 BYTES_PER_POINT = 16
 """Of a point that moves: two numbers and a class."""
-SHARE_OF_REGIONS = 0.6
-"""Of the room of a frame; the rest is for what else moves."""
-MOST_LEAVES = 40
-"""A larger tree cannot be read."""
-DEVIATIONS = 2.0
-"""An ellipse holds the places within so many deviations, an arrow is as long."""
-CURVE = 160
-"""Places along a curve."""
-SHADES = 6
-"""Classes by which numbers are colored: sixths of their order."""
-FINEST = 120
-"""Most cells of regions along one axis."""
-BYTES_PER_POINT = 16
-"""Of a point that moves: two numbers and a class."""
-SHARE_OF_REGIONS = 0.6
-"""Of the room of a frame; the rest is for what else moves."""
-MOST_LEAVES = 40
-"""A larger tree cannot be read."""
-DEVIATIONS = 2.0
-"""An ellipse holds the places within so many deviations, an arrow is as long."""
-FINEST = 120
-"""Most cells of regions along one axis."""
-BYTES_PER_POINT = 16
-"""Of a point that moves: two numbers and a class."""
-SHARE_OF_REGIONS = 0.6
-"""Of the room of a frame; the rest is for what else moves."""
-MOST_LEAVES = 40
-"""A larger tree cannot be read."""
-DEVIATIONS = 2.0
-"""An ellipse holds the places within so many deviations, an arrow is as long."""
-BYTES_PER_POINT = 16
-"""Of a point that moves: two numbers and a class."""
-SHARE_OF_REGIONS = 0.6
-"""Of the room of a frame; the rest is for what else moves."""
-MOST_LEAVES = 40
-"""A larger tree cannot be read."""
-DEVIATIONS = 2.0
-"""An ellipse holds the places within so many deviations, an arrow is as long."""
 SHARE_OF_REGIONS = 0.6
 """Of the room of a frame; the rest is for what else moves."""
 MOST_LEAVES = 40

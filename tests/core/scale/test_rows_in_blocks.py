@@ -29,6 +29,7 @@ from pellucid.linear_model import (
     LogisticRegression,
     Ridge,
 )
+from pellucid.mixture import GaussianMixture
 from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from pellucid.svm import SVC
 
@@ -65,6 +66,7 @@ METHODS = [
     (QuadraticDiscriminantAnalysis(), LABELS),
     (KMeans(4, init=X[:4]), None),
     (LogisticRegression(tol=1e-9), LABELS),
+    (GaussianMixture(2, weights_init=[0.4, 0.6], means_init=X[:2], precisions_init=np.stack([np.eye(P)] * 2)), None),
 ]
 
 PASSING = METHODS[15:]
@@ -352,11 +354,12 @@ CLUSTER = """
     from distributed import Client, LocalCluster
     from pellucid.cluster import KMeans
     from pellucid.linear_model import Lasso, LogisticRegression
+    from pellucid.mixture import GaussianMixture
 
     def fitted_bits(rows, target):
-        models = Lasso(alpha=0.1), KMeans(3, random_state=0, max_iter=20, tol=1e-2), LogisticRegression()
-        targets = target, None, target > 1.0
-        names = "coef_", "cluster_centers_", "coef_"
+        models = Lasso(alpha=0.1), KMeans(3, random_state=0, tol=1e-2), LogisticRegression(), GaussianMixture(1)
+        targets = target, None, target > 1.0, None
+        names = "coef_", "cluster_centers_", "coef_", "means_"
         for model, own, name in zip(models, targets, names):
             yield getattr(model.fit(rows, own), name).tobytes()
 

@@ -7,7 +7,6 @@ it has a form for them. The rows kept aside are known by their hashes and never 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -191,10 +190,9 @@ class EveryRow:
                 n_done += 1
                 step((n_done - 1) // n_parts + 1, (n_done - 1) % n_parts + 1, n_parts)
 
-        at_once = int(np.clip(self.room / (COPIES * PART_BYTES), 1, 64))
-        with ExitStack() as stack:
-            stack.enter_context(dask.config.set(num_workers=min(at_once, dask.system.CPU_COUNT)))
-            stack.enter_context(Callback(posttask=count))
+        at_once = int(np.clip(self.room / (COPIES * PART_BYTES), 1, dask.system.CPU_COUNT))
+        apart = {"num_workers": at_once, "optimization.fuse.active": False}  # fused, rows and targets read a part each
+        with dask.config.set(apart), Callback(posttask=count):
             return work()
 
     def widen(self, model: TableModel) -> TableModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ class DistinctEstimate:
 
     def add(self, values: Array) -> None:
         """Count values, those among them that came before once."""
-        hashes = pd.util.hash_array(values).astype(np.uint64)
+        hashes = pd.util.hash_array(values, categorize=False).astype(np.uint64)
         if len(self.hashes) == SMALLEST_KEPT:
             hashes = hashes[hashes < self.hashes[-1]]
         if len(hashes):
@@ -69,15 +70,15 @@ class TextCounts:
     """
 
     like: pd.Series
-    """An empty column of its type and name."""
+    """A few values, of its type and name."""
     n_rows: int = 0
-    counts: dict[str, int] = field(default_factory=dict)
+    texts: pd.Index = field(default_factory=lambda: pd.Index([], dtype=object))
+    counts: Array = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """The texts kept, and how often each came; of those kept as witnesses, which come last, 0."""
     others: DistinctEstimate = field(default_factory=DistinctEstimate)
     n_other_rows: int = 0
     words_of_others: int = 0
     has_lists: bool = False
-
-    is_of_numbers = False
 
     def add_gaps(self, count: int) -> None:
         """Count rows without a value."""
@@ -90,34 +91,35 @@ class TextCounts:
         self.has_lists = self.has_lists or (is_object and column.dropna().map(pd.api.types.is_list_like).any())
         if self.has_lists:
             return
-        if self.like.dtype != column.dtype and column.notna().any():
-            self.like = column.iloc[:0]
         if not len(self.like):
             self.like = column.dropna().iloc[:FEW_TEXTS]
         seen = distinct(column)
-        late = np.zeros(len(seen.texts), dtype=bool)
-        for place, (text, count) in enumerate(zip(seen.texts, seen.counts.tolist(), strict=True)):
-            if text in self.counts:
-                self.counts[text] += count
-            elif len(self.counts) < MOST_TEXTS:
-                self.counts[text] = count
-            else:
-                late[place] = True
-        if late.any():
-            self._add_others(Distinct(seen.texts[late].reset_index(drop=True), seen.counts[late]))
+        texts = seen.texts.to_numpy(dtype=object)
+        places = self.texts.get_indexer(texts)
+        self.counts[places[places >= 0]] += seen.counts[places >= 0]
+        new = np.flatnonzero(places < 0)
+        kept, late = np.split(new, [max(0, MOST_TEXTS - len(self.texts))])
+        self._keep(texts[kept], seen.counts[kept])
+        if len(late):
+            self._add_others(Distinct(seen.texts.iloc[late].reset_index(drop=True), seen.counts[late]))
+
+    def _keep(self, texts: Array, counts: Array) -> None:
+        if len(texts):
+            self.texts = self.texts.append(pd.Index(texts, dtype=object))
+            self.counts = np.concatenate([self.counts, counts])
 
     def _add_others(self, seen: Distinct) -> None:
-        known = pd.Series([*list(self.counts)[:FEW_TEXTS], *list(self.counts)[MOST_TEXTS:]], dtype="str")
+        known = pd.Series([*self.texts[:FEW_TEXTS], *self.texts[MOST_TEXTS:]], dtype="str")
         usual = _reading(known)
         texts = _one_per_day(seen.texts) if usual[0] is not None else seen.texts
         while any(usual) and _reading(pd.concat([known, texts])) != usual:
             place = _first_that_changes(known, texts, usual)
-            self.counts[texts[place]] = 0  # its rows are among the others
+            self._keep(np.array([texts[place]], dtype=object), np.zeros(1, dtype=np.int64))  # its rows are the others'
             known = pd.concat([known, texts[[place]]])
             usual = _reading(known)
         self.others.add(seen.texts.to_numpy(dtype=object))
         self.n_other_rows += seen.n_rows
-        self.words_of_others += int(seen.texts.str.split().str.len() @ seen.counts)
+        self.words_of_others += int(seen.texts.str.count(r"\S+") @ seen.counts)
 
     @property
     def n_gaps(self) -> int:
@@ -127,8 +129,8 @@ class TextCounts:
     @property
     def seen(self) -> Distinct:
         """The different values."""
-        texts, counts = pd.Series(list(self.counts), dtype="str"), np.array(list(self.counts.values()), dtype=np.int64)
-        return Distinct(texts, counts, self.others.count, self.n_other_rows, self.words_of_others)
+        texts = pd.Series(self.texts, dtype="str")
+        return Distinct(texts, self.counts, self.others.count, self.n_other_rows, self.words_of_others)
 
     def understood(self, *, coerce: bool) -> tuple[str, str, str]:
         """Return the reason to leave the column out, or nothing, its kind, and what could have been read otherwise."""
@@ -162,8 +164,6 @@ class NumberCounts:
     """The same numbers as texts, if the first of them looks like a date."""
     different: DistinctEstimate | None = None
     """How many different ones there are, if the name is that of an id."""
-
-    is_of_numbers = True
 
     def add_gaps(self, count: int) -> None:
         """Count rows without a number."""
@@ -228,12 +228,48 @@ class NumberCounts:
         return reason, kind, doubt_about_infinite(self.n_infinite) if kind == NUMBER else ""
 
 
-ColumnCounts = NumberCounts | TextCounts
+@dataclass
+class MomentCounts:
+    """A column whose type says that it holds dates, or durations."""
+
+    like: pd.Series
+    n_rows: int = 0
+    n_gaps: int = 0
+    low: Any = None
+    high: Any = None
+
+    def add_gaps(self, count: int) -> None:
+        """Count rows without a value."""
+        self.n_rows += count
+        self.n_gaps += count
+
+    def add(self, column: pd.Series) -> None:
+        """Count the values of one more part."""
+        self.n_rows += len(column)
+        self.n_gaps += int(column.isna().sum())
+        low, high = column.min(), column.max()
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+
+    def understood(self, *, coerce: bool) -> tuple[str, str, str]:
+        """Return the reason to leave the column out, or nothing and its kind."""
+        different = [] if self.low is None else list(dict.fromkeys([self.low, self.high]))
+        values = pd.Series(different, dtype=self.like.dtype, name=self.like.name)
+        counts = np.ones(len(different), dtype=np.int64)
+        counts[:1] += self.n_rows - self.n_gaps - len(different)
+        reason, kind = understand_texts(values, Distinct(values.astype(str), counts), self.n_rows, coerce)
+        return reason, kind, ""
+
+
+ColumnCounts = NumberCounts | TextCounts | MomentCounts
 
 
 def counts_for(column: pd.Series) -> ColumnCounts:
     """Return what counts a column like this one, nothing counted yet."""
-    return NumberCounts(column.iloc[:0]) if is_numeric(column) else TextCounts(column.iloc[:0])
+    if is_numeric(column):
+        return NumberCounts(column.iloc[:0])
+    is_typed = pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column)
+    return MomentCounts(column.iloc[:0]) if is_typed else TextCounts(column.iloc[:0])
 
 
 def _reading(texts: pd.Series) -> tuple[str | None, str | None]:

@@ -116,8 +116,10 @@ class Survey:
                 low, middle, high = self.sample[name].quantile([0.25, 0.5, 0.75])
                 found |= {"minimum": counts.low, "quarter": low, "median": middle, "three quarters": high}
                 found |= {"maximum": counts.high, "mean": counts.mean}
-            else:
+            elif isinstance(counts, TextCounts):
                 found |= {"different": counts.seen.n_different}
+            else:
+                found |= {"minimum": counts.low, "maximum": counts.high}
             rows.append(found)
         return pd.DataFrame(rows).set_index("column")
 
@@ -190,7 +192,7 @@ class _Pass:
         if name not in self.counts:
             self.counts[name] = counts_for(column)
             self.counts[name].add_gaps(n_before)
-        if self.counts[name].is_of_numbers == is_numeric(column):
+        if isinstance(self.counts[name], NumberCounts) == is_numeric(column):
             self.counts[name].add(column)
 
     def _draw(self, part: TablePart, frame: pd.DataFrame, start: int) -> None:

@@ -36,7 +36,6 @@ INSTEAD = {
     "KernelRidgeCV": ("RidgeCV", "Ridge"),
     "Lars": ("Lasso",),
     "LassoLars": ("Lasso",),
-    "LinearSVC": ("LogisticRegression",),
     "LinearSVR": ("Ridge",),
     "LocallyLinearEmbedding": ("PCA",),
     "MDS": ("PCA",),
@@ -78,6 +77,7 @@ INSTEAD = {
 SETTINGS = {
     "BernoulliNB": "set binarize to a number",
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
+    "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

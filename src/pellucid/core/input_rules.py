@@ -26,6 +26,7 @@ UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
 MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
+PASSES = "passes"
 
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
@@ -52,7 +53,8 @@ class InputRules:
     blocks: str = ""
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
     weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
-    each column. Empty where all rows must be in memory."""
+    each column. ``PASSES`` where it takes several of them, by the function ``passes`` of the method's card. Empty where
+    all rows must be in memory."""
 
     def check(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from benchmarks.cluster import Cluster, Pass, Simulation
 
 FREE = {"latency": 0.0, "per_task": 0.0}

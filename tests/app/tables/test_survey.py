@@ -188,3 +188,12 @@ def test_a_target_of_numbers_with_a_word_is_refused_with_its_place(tmp_path):
 def test_a_target_without_values_is_refused(tmp_path):
     with pytest.raises(TableError, match="target must have values, got 'y', which is empty in all files"):
         survey(written(shop().assign(y=np.nan), tmp_path), "y", 1000)
+
+
+def test_numbers_that_begin_again_in_every_part_count_no_rows():
+    numbers = pd.Series(np.arange(100), name="place")
+    counts = counts_for(numbers)
+    counts.add(numbers)
+    assert counts.understood(coerce=True)[0].startswith("it looks like an id")
+    counts.add(numbers)
+    assert counts.understood(coerce=True)[:2] == ("", "number")

@@ -158,6 +158,8 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
 
 def _is_training_data(model: CertifiedEstimator, data: TrainingData) -> bool:
     """Return whether the fingerprint of the fit is that of these data; a ranking's covers its queries too."""
+    if data.name:
+        return model.data_fingerprint_ == data.name
     return model.data_fingerprint_ in (data.fingerprint, fingerprint(*data.given, getattr(model, "qid_", None)))
 
 

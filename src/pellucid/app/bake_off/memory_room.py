@@ -26,11 +26,9 @@ from pellucid.app.tables.preparation import (
 )
 from pellucid.app.tables.reading import TableError
 from pellucid.app.tables.understanding import TEXT, Columns
-from pellucid.core.budget import memory_in_use, memory_there_is
+from pellucid.core.budget import USUAL_SHARE, memory_in_use, memory_there_is
 from pellucid.core.types import Array
 
-USUAL_SHARE = 0.8
-"""Of the memory there is, that a fit may use if nobody says otherwise."""
 LOADED_LATER = 1.5e8
 """Bytes of compiled loops and of what draws the report, which are not loaded when a fit begins."""
 TABLE_COPIES = 4.0

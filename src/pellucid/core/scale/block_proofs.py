@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.input_rules import FOLD_MOMENTS, MOMENTS, InputRules
+from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, InputRules
 from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import row_blocks
 from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
@@ -13,6 +13,8 @@ from pellucid.proofs.training_data import TrainingData
 
 def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Return rows with the sums that the proofs find in all blocks."""
+    if rules.blocks == BINS:  # the proof reads the blocks itself
+        return rules.check(model, X, y, sample_weight, reset=False, classes=getattr(model, "classes_", None))
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(model, blocks, reset=False)

@@ -7,7 +7,7 @@ there are, and which of them die, changes no bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
@@ -21,6 +21,8 @@ S = TypeVar("S")
 
 JOINED = 8
 """Statistics that are joined at once: each level of the tree holds an eighth of the one below."""
+AT_ONCE = 16
+"""Blocks whose answers are brought here together, where all answers are kept."""
 
 
 TARGET, WEIGHT = "target of pellucid", "weight of pellucid"
@@ -37,6 +39,8 @@ class Layout:
     """Columns of the table that are its targets, read with it; one that is called ``TARGET`` is a plain list."""
     has_weights: bool = False
     """Whether a column of it is its weights."""
+    prepare: Callable[[Any], Any] | None = None
+    """What makes rows of a block that may hold words; otherwise it must hold numbers."""
 
     def split(self, table: Any) -> tuple[Any, Any, Any]:
         """Return the features of a table, its targets and its weights."""
@@ -143,6 +147,24 @@ class RowBlocks:
             raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
         return found  # type: ignore[no-any-return]  # Dask has no types
 
+    def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
+        """Yield ``work(block, *own[k])`` of each block in order, None of one without rows, in one pass.
+
+        They are brought here, some blocks at a time: what is kept of them is the caller's to choose.
+        """
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        token = uuid4().hex
+        tasks = [
+            delayed(_on_block, pure=False, traverse=False)(
+                work, k, self.layout, *parts, given, dask_key_name=f"{work.__name__}-{k}-{token}"
+            )
+            for k, (given, *parts) in enumerate(zip(own, self.rows, self.targets, self.weights, strict=True))
+        ]
+        for start in range(0, len(tasks), AT_ONCE):
+            yield from compute(*tasks[start : start + AT_ONCE])
+
 
 def _on_block(
     work: Callable[..., Any], number: int, layout: Layout, X: Any, y: Any, weight: Any, given: tuple[Any, ...]
@@ -172,10 +194,10 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
         raise BlockError(
             f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
         )
-    rows = np.asarray(X)
+    rows = np.asarray(X) if layout.prepare is None else layout.prepare(X)
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise BlockError(f"block {number} must have {n_features} columns, got shape {rows.shape}.")
-    if rows.dtype.kind not in "biuf":
+    if layout.prepare is None and rows.dtype.kind not in "biuf":
         try:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):

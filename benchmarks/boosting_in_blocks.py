@@ -44,7 +44,7 @@ def report(console: Console, client: Any, folder: Path, names: list[str]) -> Non
     console.print(table)
 
 
-def _ours(client: Any, folder: Path, names: list[str]) -> Callable[..., Any]:
+def _ours(_client: Any, folder: Path, names: list[str]) -> Callable[..., Any]:
     import dask.dataframe as dd
 
     from pellucid.ensemble import HistGradientBoostingRegressor
@@ -78,5 +78,5 @@ def _parts(folder: Path, names: list[str]) -> tuple[Any, Any]:
     import dask.dataframe as dd
 
     table = dd.read_parquet(folder)
-    rows = table.map_partitions(lambda part: part[names], meta={name: "float32" for name in names})
+    rows = table.map_partitions(lambda part: part[names], meta=dict.fromkeys(names, "float32"))
     return rows, table.map_partitions(lambda part: part["y"], meta=("y", "float32"))

@@ -56,6 +56,15 @@ class InputRules:
     each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. Empty where all rows
     must be in memory."""
 
+    @property
+    def summed_target(self) -> str:
+        """What a target of rows in blocks is."""
+        return self.target
+
+    def completed(self, estimator: Any, data: TrainingData, classes: Array | None = None) -> TrainingData:
+        """Return checked data, or those that stand for rows in blocks, with a target as the method wants it."""
+        return data
+
     def check(
         self,
         estimator: Any,

@@ -20,7 +20,9 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     look_at_columns(model, blocks, reset=False)
     if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
-        return data_with_tally(tally, rules.blocks, blocks.n_features, model.classes_)
+        labels = getattr(model, "classes_", None)
+        return rules.completed(model, data_with_tally(tally, rules.blocks, blocks.n_features, labels), labels)
     found = blocks.reduce(sum_block, add_blocks, kind)
     classes = model.classes_ if kind == "classes" else None
-    return data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))
+    data = data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))
+    return rules.completed(model, data, classes)

@@ -8,6 +8,7 @@ there are, and which of them die, changes no bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
@@ -124,7 +125,6 @@ class RowBlocks:
         The tasks run on the current client of Dask, or on threads here where there is none. ``work`` and ``join`` must
         be functions that pickle can name; both run with BLAS on one thread, whose sums are the same everywhere.
         """
-        from dask.base import compute
         from dask.delayed import delayed
 
         token = uuid4().hex  # a pass is one of its own, also where the same was done before
@@ -142,7 +142,7 @@ class RowBlocks:
             height += 1
             groups = [level[start : start + JOINED] for start in range(0, len(level), JOINED)]
             level = [task(_joined, join, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
-        (found,) = compute(level[0])
+        (found,) = computed(level[0])
         if found is None:
             raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
         return found  # type: ignore[no-any-return]  # Dask has no types
@@ -152,7 +152,6 @@ class RowBlocks:
 
         They are brought here, some blocks at a time: what is kept of them is the caller's to choose.
         """
-        from dask.base import compute
         from dask.delayed import delayed
 
         token = uuid4().hex
@@ -163,7 +162,20 @@ class RowBlocks:
             for k, (given, *parts) in enumerate(zip(own, self.rows, self.targets, self.weights, strict=True))
         ]
         for start in range(0, len(tasks), AT_ONCE):
-            yield from compute(*tasks[start : start + AT_ONCE])
+            yield from computed(*tasks[start : start + AT_ONCE])
+
+
+def computed(*tasks: Any) -> tuple[Any, ...]:
+    """Return what tasks of Dask return; say in a sentence that its scheduler is gone."""
+    from dask.base import compute
+
+    try:
+        return tuple(compute(*tasks))
+    except CancelledError as lost:
+        raise ConnectionError(
+            f"the scheduler of Dask must stay there until a pass is done, but it is gone ({lost}). "
+            "Connect a new client and fit again."
+        ) from lost
 
 
 def _on_block(
@@ -282,7 +294,6 @@ def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
 
 
 def _counted_heights(parts: Sequence[Any]) -> tuple[int, ...]:
-    from dask.base import compute
     from dask.delayed import delayed
 
-    return tuple(compute(*(delayed(len)(part) for part in parts)))
+    return computed(*(delayed(len)(part) for part in parts))

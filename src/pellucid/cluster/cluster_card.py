@@ -20,7 +20,7 @@ from pellucid.cluster.soft_kmeans import SoftKMeans
 from pellucid.cluster.spectral.spectral_clustering import SpectralClustering
 from pellucid.cluster.spectral.spectral_clustering_solvers import GIVEN, GIVEN_NEIGHBORS, NEIGHBORS, is_pairwise
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import NO_TARGET, InputRules
+from pellucid.core.input_rules import NO_TARGET, PASSES, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.collections import PLAIN, Items, Lookup
 from pellucid.core.kinds.plain import Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
@@ -100,11 +100,12 @@ CARDS = (
         },
         attributes={
             "cluster_centers_": Numbers(("n_clusters", "n_features")),
-            "labels_": Numbers(("n_samples",), ("int32",), low=-1),
+            "labels_": Optional(Numbers(("n_samples",), ("int32",), low=-1)),
             "inertia_": Real(),
             "n_iter_": COUNT,
         },
-        input=InputRules(sparse=("csr",), order="C"),
+        input=InputRules(sparse=("csr",), order="C", blocks=PASSES),
+        passes="pellucid.cluster.kmeans.kmeans_passes:kmeans_in_passes",
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"inertia_"}),

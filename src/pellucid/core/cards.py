@@ -19,8 +19,9 @@ import numpy as np
 
 from pellucid.core.card_index import ENDING, card_modules, entries, path_without_import
 from pellucid.core.input_rules import LARGEST, InputRules, size_of
+from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.index import Proof, find_proof
+from pellucid.proofs.index import Proof, find_block_proof, find_proof
 from pellucid.proofs.seen import Seen, refusal
 from pellucid.proofs.training_data import TrainingData
 
@@ -117,6 +118,8 @@ class MethodCard:
     trial: Trial = field(default_factory=Trial)
     meaning: str = ""
     """What a certificate that holds means to a user, as the end of a sentence; if empty, what its grade means."""
+    passes: str = ""
+    """``module:function`` of ``(estimator, blocks, watch) -> Fit`` for rows in blocks; imported on first use."""
     proof: str = ""
     """``module:function`` of a proof that needs more than the trusted base, which knows all others by name."""
 
@@ -146,17 +149,24 @@ class MethodCard:
         """Return the rules for the data of an estimator with these parameters."""
         return self.input if isinstance(self.input, InputRules) else self.input(estimator)
 
-    def proof_of(self, model: Any, data: TrainingData) -> Certificate:
-        """Return the certificate of a fitted model, recomputed from its numbers and the data."""
+    def proof_of(self, model: Any, data: TrainingData | RowBlocks) -> Certificate:
+        """Return the certificate of a fitted model, recomputed from its numbers and the data, or passes over them."""
+        if isinstance(data, TrainingData):
+            return self._proved(self.prove, model, data, data.X, self.asks(model, data))
+        return self._proved(find_block_proof(self.name), model, data, None, {})
+
+    def _proved(
+        self, prove: Callable[..., Certificate], model: Any, data: Any, rows: Any, asked: Mapping[str, Any]
+    ) -> Certificate:
         waiting = self.when_asked & (vars(model).get(LATER, {}).keys() - vars(model).keys())
         stored = self.attributes.keys() - waiting
         attributes = {name: getattr(model, name) for name in stored | self.rebuilt if hasattr(model, name)}
-        own = (name for name in stored if attributes.get(name) is not data.X)  # rows that a fit keeps were checked
+        own = (name for name in stored if attributes.get(name) is not rows)  # rows that a fit keeps were checked
         wrong = sorted(name for name in own if not self._may_be(name, attributes))
         if wrong:
             return refusal("attributes", f"not what a fit leaves: {', '.join(wrong)}")
-        seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **self.asks(model, data))
-        return self.named(self.prove(seen, Seen(**{name: getattr(model, name) for name in self.parameters}), data))
+        seen = Seen(**{name: _in_rows(value) for name, value in attributes.items()}, **asked)
+        return self.named(prove(seen, Seen(**{name: getattr(model, name) for name in self.parameters}), data))
 
     def named(self, found: Certificate) -> Certificate:
         """Return the certificate with the words for what it leaves open."""

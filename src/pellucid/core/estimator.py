@@ -16,7 +16,7 @@ from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
 from pellucid.core.scale.lazy_answers import answer_lazily
-from pellucid.core.scale.row_blocks import is_in_blocks, refuse_blocks
+from pellucid.core.scale.row_blocks import RowBlocks, is_in_blocks, refuse_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Data
@@ -40,12 +40,22 @@ def fit_method(fit: F) -> F:
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             with own_threads():
-                return (_watched(fit) if has_callbacks(self) else fit)(self, *args, **kwargs)
+                chosen: Callable[..., Any] = fit
+                if is_in_blocks(args[0] if args else kwargs.get("X")):
+                    chosen = _fit_to_blocks(self, fit)
+                return (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
         except BaseException:
             forget_fit(self)
             raise
 
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
+
+
+def _fit_to_blocks(estimator: Any, fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Return how rows in blocks are fitted: by passes, or by the fit of a small table that stands for them."""
+    from pellucid.core.scale.pass_fits import fit_by_passes, takes_passes
+
+    return fit_by_passes if takes_passes(estimator) else fit
 
 
 def _watched(fit: Callable[..., Any]) -> Any:
@@ -107,7 +117,7 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
             refuse_blocks(self)
         return rules.check(self, X, y, sample_weight, **options)
 
-    def _adopt(self, found: Fit, data: TrainingData) -> Self:
+    def _adopt(self, found: Fit, data: TrainingData | RowBlocks) -> Self:
         """Store a fit with its evidence, in place of what an earlier one left; warn if a claim does not hold."""
         forget_fit(self, keep=SEEN_IN_DATA)
         for name, value in found.attributes.items():

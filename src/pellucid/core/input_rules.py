@@ -26,7 +26,7 @@ UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
 MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
-BINS = "bins"
+BINS, PASSES = "bins", "passes"
 
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
@@ -53,8 +53,8 @@ class InputRules:
     blocks: str = ""
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
     weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
-    each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. Empty where all rows
-    must be in memory."""
+    each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. ``PASSES`` where it
+    takes several of them, by the function ``passes`` of the method's card. Empty where all rows must be in memory."""
 
     @property
     def summed_target(self) -> str:

@@ -89,6 +89,18 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep ``run_blocks`` and BLAS on this thread, for a task beside which others run."""
+    before = getattr(_inside, "worker", False)
+    _inside.worker = True
+    try:
+        with single_threaded_blas():
+            yield
+    finally:
+        _inside.worker = before
+
+
 def split_evenly(n: int, parts: int) -> list[slice]:
     """Return at most ``parts`` slices of nearly equal length that cover ``range(n)``."""
     parts = max(1, min(parts, n))

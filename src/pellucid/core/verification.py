@@ -20,7 +20,7 @@ from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
-from pellucid.core.scale.row_blocks import is_in_blocks
+from pellucid.core.scale.row_blocks import RowBlocks, is_in_blocks
 from pellucid.core.threads import single_threaded_blas
 from pellucid.core.types import Data, RandomState
 from pellucid.core.user_warnings import warn_unless_holds
@@ -146,6 +146,7 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
         return refusal("parameters", f"changed since the fit: {'; '.join(changed)}")
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
+    data: TrainingData | RowBlocks
     if is_in_blocks(X):
         from pellucid.core.scale.block_proofs import data_to_prove
 
@@ -156,10 +157,10 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
     return found if not found.failed or _is_training_data(model, data) else _blamed_on_the_data(found)
 
 
-def _is_training_data(model: CertifiedEstimator, data: TrainingData) -> bool:
+def _is_training_data(model: CertifiedEstimator, data: TrainingData | RowBlocks) -> bool:
     """Return whether the fingerprint of the fit is that of these data; a ranking's covers its queries too."""
-    if data.name:
-        return model.data_fingerprint_ == data.name
+    if isinstance(data, RowBlocks) or data.name:
+        return model.data_fingerprint_ == data.fingerprint
     return model.data_fingerprint_ in (data.fingerprint, fingerprint(*data.given, getattr(model, "qid_", None)))
 
 

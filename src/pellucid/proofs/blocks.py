@@ -6,14 +6,16 @@ sums here are about the first row of each block, moved to that of the first bloc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_blocks
+
+S = TypeVar("S")
 
 ROWS_AT_ONCE = 4096
 LARGEST_SHIFT = 1e7
@@ -56,6 +58,31 @@ class BlockTally:
 
     by_label: dict[Any, dict[Any, float]]
     prints: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OneBlock:
+    """Rows in memory as one block, for proofs that make passes over blocks."""
+
+    X: Any
+    y: Any = None
+    """Labels, or numbers."""
+    weight: Array | None = None
+    number: int = 0
+
+    @classmethod
+    def of(cls, data: TrainingData) -> OneBlock:
+        """Return checked rows as a block."""
+        return cls(data.X, data.classes[data.y] if len(data.classes) else data.y, data.weight)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns the rows have."""
+        return int(self.X.shape[1])
+
+    def reduce(self, work: Callable[..., S], join: Callable[[Sequence[S]], S], *given: Any) -> S:
+        """Return what ``work`` finds: there is nothing to join."""
+        return work(self, *given)
 
 
 def sum_block(block: Any, kind: str) -> BlockSums:

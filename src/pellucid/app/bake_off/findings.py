@@ -8,7 +8,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -124,19 +125,25 @@ def prove(model: TableModel, table: VaultedTable, frame: pd.DataFrame, plan: Pla
 
     It may take a part of the time that all before it took: a fit of seconds need not wait minutes for its proof.
     """
+    if not isinstance(model[-1], CertifiedEstimator):
+        return ""
+    given: dict[str, Any] = {"sample_weight": table.facts.weights, "random_state": plan.seed}
+    look = partial(verify, model, frame.loc[table.target.rows], table.target.values, **given)
+    return prove_in_time(look, table, budget)
+
+
+def prove_in_time(look: Callable[[], Certificate], table: VaultedTable, budget: Budget) -> Certificate | str:
+    """Return what a proof finds, or why it was not waited for."""
     end = _writing_seconds(table, budget)
     spent = budget.seconds - budget.seconds_left()
     longest = max(FEWEST_PROOF_SECONDS, PROOF_SHARE * spent)
-    rows = frame.loc[table.target.rows]
 
-    def look() -> Certificate:
+    def quietly() -> Certificate:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the certificate says it
-            return verify(model, rows, table.target.values, sample_weight=table.facts.weights, random_state=plan.seed)
+            return look()
 
-    if not isinstance(model[-1], CertifiedEstimator):
-        return ""
-    return _in_time(budget, look, max(end, budget.seconds_left() - longest))
+    return _in_time(budget, quietly, max(end, budget.seconds_left() - longest))
 
 
 def learning_curve(table: VaultedTable, chosen: MethodScore, budget: Budget, *, seed: int) -> ErrorCurve | str:

@@ -25,14 +25,13 @@ from pellucid.app.tables.preparation import (
     unchanged,
 )
 from pellucid.app.tables.reading import TableError
+from pellucid.app.tables.table_room import LOADED_LATER, TABLE_COPIES, memory_limit
 from pellucid.app.tables.understanding import TEXT, Columns
-from pellucid.core.budget import USUAL_SHARE, memory_in_use, memory_there_is
+from pellucid.core.budget import memory_in_use
 from pellucid.core.types import Array
 
-LOADED_LATER = 1.5e8
-"""Bytes of compiled loops and of what draws the report, which are not loaded when a fit begins."""
-TABLE_COPIES = 4.0
-"""Of the table: as read, the rows to learn from, those kept aside, and one on the way."""
+DRAWN_SHARE = 1.0 / 12.0
+"""Of the room, that rows drawn from a table larger than memory may take: their copies take a third of it."""
 FOLDS_SHARE = 0.2
 """Of the room, that splits kept prepared may take."""
 FIT_SHARE = 0.7
@@ -100,9 +99,20 @@ class MemoryRoom:
         return kept, left_out, most
 
 
+def drawn_bytes(memory: float | None) -> float:
+    """Return the bytes that rows drawn from a larger table may take, so that there is room for copies and fits."""
+    taken = memory_in_use() + LOADED_LATER
+    if memory_limit(memory) <= taken:
+        raise TableError(
+            f"memory must be more than the {taken / MEGABYTE:,.0f} MB that the program takes, got "
+            f"{memory_limit(memory) / MEGABYTE:,.0f} MB. Give more."
+        )
+    return DRAWN_SHARE * (memory_limit(memory) - taken)
+
+
 def room_within(memory: float | None, frame: pd.DataFrame) -> MemoryRoom:
     """Return the room that a memory limit in bytes leaves, the usual one if none is given; refuse one that has none."""
-    limit = USUAL_SHARE * memory_there_is() if memory is None else memory
+    limit = memory_limit(memory)
     table = float(frame.memory_usage(index=True, deep=False).sum())
     taken = memory_in_use() + LOADED_LATER + TABLE_COPIES * table
     if memory is not None and limit <= taken:

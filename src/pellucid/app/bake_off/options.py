@@ -17,13 +17,14 @@ from pellucid.app.tables.understanding import (
     WORDS,
     Columns,
     Target,
+    all_columns,
     class_labels,
     has_value,
     is_numeric,
     known_spellings,
     number_values,
     numbers_if_written,
-    understand,
+    refuse_useless,
 )
 from pellucid.core.checks import did_you_mean, find_name
 from pellucid.core.types import Array
@@ -97,13 +98,17 @@ class RowFacts:
         return RowFacts(*(None if part is None else part[rows] for part in parts))
 
 
-def understood(rows: pd.DataFrame, target: str, options: Options) -> Columns:
-    """Return how the columns are understood, as far as the user does not know better."""
+def understood(rows: pd.DataFrame, target: str, options: Options, known: Columns | None = None) -> Columns:
+    """Return how the columns are understood, as far as the user does not know better.
+
+    ``known`` is how all rows say that they are to be understood, where ``rows`` are a draw of them.
+    """
     aside = dict.fromkeys(options.drop, USER_SAID)
     aside |= {options.group: NAMES_GROUPS} if options.group else {}
     aside |= {options.weights: HOLDS_WEIGHTS} if options.weights else {}
     aside = {name: reason for name, reason in aside.items() if name not in options.keep}
-    found = understand(rows.drop(columns=list(aside)), target, coerce=options.coerce)
+    found = all_columns(rows.drop(columns=[*aside, target]), coerce=options.coerce) if known is None else known
+    found = refuse_useless(found.without(aside), target)
     kinds, left_out = dict(found.kinds), dict(found.left_out)
     for name in options.keep:
         if left_out.get(name) in USELESS:

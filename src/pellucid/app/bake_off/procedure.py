@@ -39,7 +39,8 @@ from pellucid.app.bake_off.comparison import (
 )
 from pellucid.app.bake_off.compiling_ahead import compiling_ahead
 from pellucid.app.bake_off.contestants import Contestant, contestants_for, own_contestants
-from pellucid.app.bake_off.findings import explain, learning_curve, prove
+from pellucid.app.bake_off.every_row import EveryRow
+from pellucid.app.bake_off.findings import explain, learning_curve, prove, prove_in_time
 from pellucid.app.bake_off.importance import without_steps
 from pellucid.app.bake_off.judgement import Judgement, Rows, judge
 from pellucid.app.bake_off.learned import (
@@ -116,6 +117,7 @@ def bake_off(
     memory: float | None = None,
     listen: Listener | None = None,
     keep_so_far: Callable[[SoFar], None] | None = None,
+    every_row: EveryRow | None = None,
 ) -> BakeOffResult:
     """Compare the methods that suit a table, choose one, judge it once on rows kept aside, fit it on every row.
 
@@ -172,6 +174,9 @@ def bake_off(
         Given the best model so far, a ``SoFar``, as soon as there is one and when a better one is found, so that it can
         be written to a file; the rows kept aside are not looked at for it. It is called as often as a few percent of
         the time allow.
+    every_row : EveryRow, default=None
+        Of a table in files that do not fit into memory, of which ``frame`` and ``test`` are a draw: all its rows, which
+        the chosen method is fitted to in the end. See ``pellucid.app.bake_off.bake_off_files``.
     """
     check_one_of(RECIPES, recipe=recipe)
     check_whole(low=2, folds=folds)
@@ -187,10 +192,10 @@ def bake_off(
     plan = Plan(recipe, folds, seed, one_standard_error, options)
     if budget is not None:
         with listening(listen, stages_shown) as hear:
-            return _bake_off(frame, target, task, plan, budget, hear, keep_so_far)
+            return _bake_off(frame, target, task, plan, budget, hear, keep_so_far, every_row)
     check_positive(seconds=seconds)
     with Budget(seconds) as budget, listening(listen, stages_shown) as hear:
-        return _bake_off(frame, target, task, plan, budget, hear, keep_so_far)
+        return _bake_off(frame, target, task, plan, budget, hear, keep_so_far, every_row)
 
 
 def _bake_off(
@@ -201,6 +206,7 @@ def _bake_off(
     budget: Budget,
     listen: Listener,
     keep_so_far: Callable[[SoFar], None] | None,
+    every_row: EveryRow | None,
 ) -> BakeOffResult:
     from pellucid.app.bake_off.compile_time_kernels import compiling_clock
 
@@ -208,15 +214,20 @@ def _bake_off(
     budget.uncounted = lambda: compiling_clock().seconds() - before
     room = room_within(plan.options.memory, frame)
     with budget.gauged():
-        table = lock_away(frame, name, task, plan)
+        table = lock_away(frame, name, task, plan, every_row)
     so_far = BestSoFar(table, frame, plan, budget, partial(_model_so_far, table), keep_so_far)
     contestants, out_of_memory, most_rows = _contestants(table, plan, room)
     fits_all = most_rows >= len(table.X)
     splits = _validation_splits(table, plan, room, most_rows)
+    kept = 0.0 if every_row is None else every_row.seconds_to_keep(budget)
+    budget.deadline -= kept
     scores, untried = _compare(table, plan, contestants, splits, budget, listen, so_far)
     untried += out_of_memory
     limit = None if fits_all else most_rows
     fitted = _fit_for_good(table, plan, scores, untried, budget, listen, so_far, limit)
+    budget.deadline += kept
+    if every_row is not None:
+        fitted = _fit_to_every_row(every_row, fitted, table, budget, listen)
     chosen = fitted.chosen
     not_done = cautions_on_time(untried, budget.interrupted, len(chosen.errors), plan.n_splits)
 
@@ -231,7 +242,12 @@ def _bake_off(
     why = explain(table, plan, chosen, fitted.learned, fitted.model, test, judgement, budget)
     whole = _table_model(table, fitted, judgement)
     tell("the proof")
-    verified = prove(whole, table, frame, plan, budget)
+    if every_row is None or not fitted.is_from_files:
+        verified = prove(whole, table, frame, plan, budget)
+    else:
+        verified = prove_in_time(partial(every_row.prove, fitted.model, table.reader, table.target), table, budget)
+    if every_row is not None:
+        whole = every_row.widen(whole)
     tell("the learning curve")
     curve = learning_curve(table, chosen, budget, seed=plan.seed) if fits_all else NO_MEMORY
     found, intercept = ([], None) if isinstance(why.weights, str) else why.weights
@@ -262,7 +278,9 @@ def _bake_off(
             *so_far.cautions(),
         ),
         learned=learned,
-        n_fitted=len(fitted.rows),
+        n_fitted=fitted.n_rows,
+        n_in_files=None if every_row is None else every_row.n_rows,
+        learned_from=fitted.sentence,
         verified=verified,
         flexibility=more_flexible(curve, chosen, scores),
         interrupted=budget.interrupted,
@@ -286,6 +304,38 @@ class _FittedForGood:
     rows: Array
     """Of the table, that the model learned from, rising."""
     warned: list[str]
+    n_from_files: int = 0
+    """Rows of files that the model learned from, if it is more than those in memory."""
+    sentence: str = ""
+    """Which rows of files it learned from."""
+
+    @property
+    def is_from_files(self) -> bool:
+        """Whether it learned from all rows of files, not only from those in memory."""
+        return self.n_from_files > 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that the model learned from."""
+        return self.n_from_files or len(self.rows)
+
+
+def _fit_to_every_row(
+    every_row: EveryRow, fitted: _FittedForGood, table: VaultedTable, budget: Budget, listen: Listener
+) -> _FittedForGood:
+    """Return the chosen method fitted to all rows of files, if it has a form for that and there is time."""
+    chosen = fitted.chosen
+
+    def step(number: int, done: int, total: int) -> None:
+        what = f"{chosen.name} on every row, pass {number}"
+        listen(Stage(what, done, total, chosen, budget.seconds_left(), budget.interrupted))
+
+    ends = plan_explaining(chosen, len(table.columns.kinds), budget.seconds).seconds + report_seconds(len(table.X))
+    left = budget.seconds_left() - budget.slowdown * ends
+    model, n_rows, sentence = every_row.fit(fitted.model, table.reader, table.target, budget, left, step)
+    if model is fitted.model:
+        return replace(fitted, sentence=sentence)
+    return replace(fitted, learned=model, model=model, n_from_files=n_rows, sentence=sentence)
 
 
 def _fit_for_good(

@@ -80,6 +80,10 @@ class BakeOffResult:
     """Of these, spent with compiling loops, which is done once on a machine and outside of the time budget."""
     flexibility: str = ""
     """What the other methods say about one that underfits."""
+    n_in_files: int | None = None
+    """Rows with a target in all files, of which the table is a draw; None if the table is all there is."""
+    learned_from: str = ""
+    """Of such a table, the rows that the saved model learned from, in a sentence."""
 
     @property
     def certificate(self) -> Certificate:
@@ -116,13 +120,18 @@ class BakeOffResult:
     @property
     def n_rows(self) -> int:
         """Rows with a target."""
-        return len(self.target.values)
+        return len(self.target.values) if self.n_in_files is None else self.n_in_files
 
     @property
     def n_learning(self) -> int:
         """Rows to compare and choose with; the others were kept aside."""
         own_test = self.plan.options.test is not None
-        return self.n_rows if own_test else self.n_rows - len(self.judgement.actual)
+        return len(self.target.values) - (0 if own_test else len(self.judgement.actual))
+
+    @property
+    def has_own_test(self) -> bool:
+        """Whether the rows kept aside are those of a table that the user brought."""
+        return self.plan.options.test is not None and self.n_in_files is None
 
     @property
     def alarm(self) -> str:

@@ -54,6 +54,8 @@ class SoFar:
     when: datetime
     is_final_fit: bool = False
     """Whether the comparison has ended, and only the rows kept aside and the report are to come."""
+    learned_from: str = ""
+    """Of a table in files, the rows that the last model learned from: there is none yet."""
 
     @property
     def reason(self) -> str:

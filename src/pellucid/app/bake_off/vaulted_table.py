@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2_contingency, ks_2samp
 
+from pellucid.app.bake_off.every_row import EveryRow
 from pellucid.app.bake_off.measures import Measure, measure_for
 from pellucid.app.bake_off.options import (
     Options,
@@ -80,15 +81,19 @@ class VaultedTable:
         return {name: self.reader.names_of(name) for name in self.columns.kinds}
 
 
-def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedTable:
-    """Understand the target and the columns, read them, and lock the test rows away."""
+def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan, every_row: EveryRow | None = None) -> VaultedTable:
+    """Understand the target and the columns, read them, and lock the test rows away.
+
+    Where the table is a draw, what is known of every row decides.
+    """
+    known = None if every_row is None else every_row.columns
     options = plan.options
     unnamed = [column for column in frame.columns if not isinstance(column, str)]
     if unnamed:
         raise TableError(f"column names must be texts, got {unnamed[0]!r}. Use frame.rename(columns=str).")
     target = choose_target(frame, name, task, coerce=options.coerce)
     options.check(frame, name)
-    if target.could_be_ordered and task == "auto" and _is_in_order(frame, target, options):
+    if target.could_be_ordered and task == "auto" and _is_in_order(frame, target, options, known):
         # how the target is read is decided once, from all rows; what is learned from it is not
         ordered = choose_target(frame, name, ORDER, coerce=options.coerce)
         reason = f"{target.reason}, and the other columns rise and fall with them"
@@ -97,12 +102,12 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
     fewest = max(FEWEST_ROWS, 2 * plan.folds)
     if len(rows) < fewest:
         raise TableError(f"table must have at least {fewest} rows with a target, got {len(rows)}. Add rows.")
-    columns = understood(rows, name, options)
+    columns = understood(rows, name, options, known)
     reader = ColumnReader(dict(columns.kinds))
     X = reader.fit_transform(rows, target.values)
     facts = row_facts(rows, options)
     task_is = {"is_classification": target.is_classification, "weighted": facts.weights is not None}
-    measure = replace(measure_for(options.metric, target.values, **task_is), limits=_limits(target))
+    measure = replace(measure_for(options.metric, target.values, **task_is), limits=_limits(target, every_row))
     notes = cautions_on_rows(rows, X, target, columns, options, facts.order)
     vaulted = {"target": target, "columns": columns, "reader": reader, "X": X, "measure": measure, "facts": facts}
     if options.test is not None:
@@ -119,24 +124,26 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan) -> VaultedT
     return VaultedTable(**vaulted, vault=vault, test_facts=facts.of(vault.test_rows), notes=tuple(notes))
 
 
-def _limits(target: Target) -> tuple[float | None, float | None] | None:
+def _limits(target: Target, every_row: EveryRow | None) -> tuple[float | None, float | None] | None:
     """Return between which numbers predictions must lie: those of an order, or above 0 where no target is below."""
     if target.is_classification:
         return None
     low, high = float(np.min(target.values)), float(np.max(target.values))
+    if every_row is not None:
+        low, high = every_row.range_of_target or (low, high)
     if target.is_ordered:
         return low, high
     return (0.0, None) if low >= 0.0 else None
 
 
-def _is_in_order(frame: pd.DataFrame, target: Target, options: Options) -> bool:
+def _is_in_order(frame: pd.DataFrame, target: Target, options: Options, known: Columns | None) -> bool:
     """Return whether the columns say that whole numbers are in an order; a measure of classes says they are not."""
     metric = options.metric
     is_of_classes = isinstance(metric, pd.DataFrame) or (metric is not None and _suits_classes(metric, target.values))
     if is_of_classes or len(np.unique(target.values)) < FEWEST_VALUES:  # before a large table is read for nothing
         return False
     rows = frame.loc[target.rows]
-    columns = understood(rows, target.name, options)
+    columns = understood(rows, target.name, options, known)
     return is_in_order(columns, ColumnReader(dict(columns.kinds)).fit_transform(rows, target.values), target.values)
 
 

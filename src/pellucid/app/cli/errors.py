@@ -48,8 +48,8 @@ def refuse_missing(model: Path) -> None:
 TableName: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; or the URL of a "
-        "database, such as sqlite:///shop.db, with --query."
+        help="CSV or TSV (packed too), Parquet, Feather or XLSX file, one row per example; a folder, or a pattern such "
+        "as 'events/*.parquet', of such files; or the URL of a database, such as sqlite:///shop.db, with --query."
     ),
 ]
 Drop: TypeAlias = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be given again.")]
@@ -69,8 +69,9 @@ def refuse_a_file(out: Path) -> None:
 
 
 def read_source(table: str, query: str | None) -> pd.DataFrame:
-    """Return the table in a file, or what a query finds in a database."""
-    from pellucid.app.tables import read_table
-    from pellucid.app.tables.reading import is_url, read_query
+    """Return the table in a file, in all files of a folder or pattern, or what a query finds in a database."""
+    from pellucid.app.tables.table_files import TableFiles
+    from pellucid.app.tables.table_room import open_source
 
-    return read_query(table, query) if is_url(table) else read_table(Path(table))
+    found = open_source(table, query)
+    return found.whole() if isinstance(found, TableFiles) else found

@@ -21,7 +21,6 @@ from pellucid.app.cli.errors import (
     Keep,
     Query,
     TableName,
-    read_source,
     refuse_a_file,
 )
 
@@ -75,7 +74,11 @@ def fit(
     ] = RecipeName.cv,
     time: Annotated[str, typer.Option(help="Time budget, such as 90s, 5m or 1h.")] = "5m",
     memory: Annotated[
-        str | None, typer.Option(help="Memory that may be used, such as 500MB or 2GB; four fifths of it by default.")
+        str | None,
+        typer.Option(
+            help="Memory that may be used, such as 500MB or 2GB; four fifths of it by default. A table that does not "
+            "fit is read part by part."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the model file and the report.")] = Path("learned"),
     folds: Annotated[int, typer.Option(min=2, max=50, help="Folds, or random validation sets.")] = 5,
@@ -122,12 +125,14 @@ def fit(
 
     from rich.console import Console
 
-    from pellucid.app.bake_off import bake_off
+    from pellucid.app.bake_off import bake_off, bake_off_files
     from pellucid.app.cli.screen import find_target, live_line, print_result
     from pellucid.app.cli.so_far_files import SoFarFiles
     from pellucid.app.report import Origin, render_fit_report, render_model_card
     from pellucid.app.tables import read_table
     from pellucid.app.tables.reading import name_of, without_password
+    from pellucid.app.tables.table_files import TableFiles
+    from pellucid.app.tables.table_room import open_source
     from pellucid.core.atomic import write_all_whole
     from pellucid.core.budget import Budget
     from pellucid.core.files.saving import model_bytes
@@ -137,9 +142,9 @@ def fit(
         raise CommandError("as and task must not be given together: both say how to read the target. Use --as.")
     most_bytes = None if memory is None else parse_memory(memory)
     refuse_a_file(out)
-    frame = read_source(table, query)
+    source: Any = open_source(table, query, most_bytes, target)
     if target is None:
-        target = find_target(frame)
+        target = find_target(source.head() if isinstance(source, TableFiles) else source)
         start = monotonic()  # the time to think is not counted
     model_file, report_file, card_file = out / MODEL_FILE, out / REPORT_FILE, card or out / CARD_FILE
     origin = Origin(
@@ -148,8 +153,9 @@ def fit(
     so_far = SoFarFiles(out, origin)
     with so_far.named_if_cut_short(), Budget(seconds, start) as budget:
         with live_line(Console(stderr=True)) as show:
-            result = bake_off(
-                frame,
+            job: Callable[..., Any] = bake_off_files if isinstance(source, TableFiles) else bake_off
+            result = job(
+                source,
                 target,
                 task=task.value if as_ is None else TASK_OF[as_],
                 recipe=recipe.value,

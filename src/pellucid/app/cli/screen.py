@@ -54,6 +54,8 @@ def print_result(
     console.print(f"{target.name}: {target.told}, because {target.reason}.", highlight=False, markup=False)
     console.print(_leaderboard(result))
     console.print(_verdict(result), highlight=False, markup=False)
+    if result.learned_from:
+        console.print(result.learned_from, highlight=False, markup=False)
     alarm = result.alarm
     if alarm:
         console.print(alarm, highlight=False, markup=False, style="bold red")

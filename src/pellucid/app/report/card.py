@@ -83,7 +83,8 @@ def data_section(result: BakeOffResult | SoFar, origin: Origin) -> str:
         for name, reason in result.columns.left_out.items()
     )
     lines = [
-        f"{result.n_rows:,} rows of `{origin.table_name}`, {result.n_learning:,} of them to compare and choose with.",
+        f"{result.n_rows:,} rows of `{origin.table_name}`, {result.n_learning:,} of them to compare and choose with. "
+        f"{result.learned_from}".strip(),
         "",
         f"Columns: {shown}{more}.",
     ]

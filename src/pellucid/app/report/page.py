@@ -167,7 +167,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
         standing_style=standing_style,
         alarm=alarm,
         untried=_by_reason(result),
-        has_own_test=result.plan.options.test is not None,
+        has_own_test=result.has_own_test,
         is_linear=hasattr(result.model[-1], "coef_"),
         cautions=[*(caution for caution in result.cautions if caution != alarm), *parts.failures],
         measure=measure,

@@ -211,6 +211,8 @@ def _read_texts(column: pd.Series) -> pd.Series:
 
 def _gaps(column: pd.Series) -> Array:
     """Return where a text stands for a gap."""
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        return column.isna().to_numpy()
     codes, different = pd.factorize(column)
     return np.array([*map(is_gap, different), True])[codes]
 

@@ -18,19 +18,32 @@ class Distinct:
     """Of dtype str, no gap among them."""
     counts: Array
     """Rows that hold each."""
+    n_others: float = 0.0
+    """Different values beside those, about, where there are too many to keep."""
+    n_other_rows: int = 0
+    """Rows that hold these."""
+    words_of_others: float = 0.0
+    """Words that these rows have."""
+
+    @property
+    def n_different(self) -> int:
+        """How many different values there are."""
+        return len(self.texts) + round(self.n_others)
 
     @property
     def n_rows(self) -> int:
         """Rows that hold a value."""
-        return int(self.counts.sum())
+        return int(self.counts.sum()) + self.n_other_rows
 
     def share(self, which: Array) -> float:
-        """Return the share of the rows whose text is among the marked ones."""
-        return float(self.counts[which].sum() / max(self.n_rows, 1))
+        """Return the share of the rows, of those whose text is kept, that hold one of the marked texts."""
+        return float(self.counts[which].sum() / max(self.counts.sum(), 1))
 
     def mean_words(self) -> float:
         """Return how many words a row has on average."""
-        return float(np.average(self.texts.str.split().str.len(), weights=self.counts)) if len(self.texts) else 0.0
+        if not len(self.texts):
+            return 0.0
+        return float(self.texts.str.split().str.len() @ self.counts + self.words_of_others) / self.n_rows
 
     def spellings(self) -> dict[str, list[str]]:
         """Return the texts that are the same but for blanks and case, by how they read without; the usual one first."""

@@ -6,14 +6,14 @@ import gzip
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
-from pellucid.app.tables.csv_dialect import NO_NAMES, UNICODE, WESTERN, find_dialect, find_encoding
+from pellucid.app.tables.csv_dialect import NO_NAMES, UNICODE, WESTERN, Dialect, find_dialect, find_encoding
 from pellucid.core.checks import did_you_mean
 from pellucid.data.bundled_tables import BUNDLED
 
@@ -40,19 +40,26 @@ def _read_text(path: Path, delimiter: str | None = None) -> pd.DataFrame:
 def _read_text_as(path: Path, start: bytes, encoding: str, delimiter: str | None) -> pd.DataFrame:
     dialect = find_dialect(start, encoding, delimiter)
     with _opened(path) as file:
-        frame = pd.read_csv(
-            file,
-            sep=dialect.delimiter,
-            encoding=dialect.encoding,
-            decimal=dialect.decimal,
-            thousands=dialect.thousands,
-            low_memory=False,
-            header=0 if dialect.has_names else None,
-            **AS_WRITTEN,
-        )
+        frame = read_text_part(file, dialect)
+    frame.attrs[NOTES] = dialect.notes()
+    return frame
+
+
+def read_text_part(file: IO[bytes], dialect: Dialect, texts: Collection[int] = ()) -> pd.DataFrame:
+    """Return the table that the lines of a file write; columns at the places of ``texts`` as they are written."""
+    frame = pd.read_csv(
+        file,
+        sep=dialect.delimiter,
+        encoding=dialect.encoding,
+        decimal=dialect.decimal,
+        thousands=dialect.thousands,
+        low_memory=False,
+        header=0 if dialect.has_names else None,
+        dtype=dict.fromkeys(texts, "str"),
+        **AS_WRITTEN,
+    )
     if not dialect.has_names:
         frame.columns = [f"column {place}" for place in range(1, frame.shape[1] + 1)]
-    frame.attrs[NOTES] = dialect.notes()
     return frame
 
 
@@ -132,15 +139,21 @@ def check_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     if frame.empty:
         raise TableError(f"table {name} must have rows and columns, got {frame.shape[0]} rows.")
     names = [str(name) for name in frame.columns]
-    bare = [name.strip() for name in names]
-    if bare != names and len(set(bare)) == len(bare):
+    bare = bare_names(names)
+    if bare != names:
         frame.attrs[NOTES] = [*notes_of(frame), "Blanks around the names of columns were dropped."]
-        names = bare
-    frame.columns = names
+    frame.columns = bare
     if frame.columns.has_duplicates:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise TableError(f"column names must differ, got {twice!r} twice. Rename one.")
     return frame
+
+
+def bare_names(names: Iterable[str]) -> list[str]:
+    """Return the names of columns without blanks around them, if they differ without, too."""
+    given = list(names)
+    bare = [name.strip() for name in given]
+    return bare if len(set(bare)) == len(bare) else given
 
 
 def notes_of(frame: pd.DataFrame) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -85,6 +85,11 @@ class Columns:
     def of(self, *kinds: str) -> list[str]:
         """Return the names of the columns of some kinds."""
         return [name for name, kind in self.kinds.items() if kind in kinds]
+
+    def without(self, names: Collection[str]) -> Columns:
+        """Return the same without some columns."""
+        parts = (self.kinds, self.left_out, self.doubts)
+        return Columns(*({name: said for name, said in part.items() if name not in names} for part in parts))
 
     def notes(self) -> list[str]:
         """Return in sentences what was read into the texts of columns."""
@@ -272,7 +277,11 @@ def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) 
     >>> understand(frame, "y")
     Columns(kinds={'size': 'number', 'city': 'words'}, left_out={'same': 'it never changes'}, doubts={})
     """
-    found = all_columns(frame if target is None else frame.drop(columns=target), coerce=coerce)
+    return refuse_useless(all_columns(frame if target is None else frame.drop(columns=target), coerce=coerce), target)
+
+
+def refuse_useless(found: Columns, target: str | None) -> Columns:
+    """Return columns as they were understood; refuse a table without one to learn from."""
     if not found.kinds:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out.items())
         beside = "" if target is None else f" beside {target!r}"
@@ -300,11 +309,17 @@ def all_columns(frame: pd.DataFrame, *, coerce: bool = True) -> Columns:
 def _doubt(column: pd.Series, kind: str) -> str:
     """Return what could have been read otherwise in a column of a kind, if anything."""
     if kind == NUMBER:
-        infinite = int(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).sum())
-        return f"an infinite number in {_rows(infinite)} was taken for a gap" if infinite else ""
-    if not _is_text(column):
-        return ""
-    texts = distinct(column).texts
+        return doubt_about_infinite(int(np.isinf(column.to_numpy(dtype=np.float64, na_value=np.nan)).sum()))
+    return doubt_about_texts(distinct(column).texts, kind) if _is_text(column) else ""
+
+
+def doubt_about_infinite(count: int) -> str:
+    """Return what was done to so many infinite numbers."""
+    return f"an infinite number in {_rows(count)} was taken for a gap" if count else ""
+
+
+def doubt_about_texts(texts: pd.Series, kind: str) -> str:
+    """Return what could have been read otherwise in texts of a kind, if anything."""
     if kind in WORD_KINDS and texts.str.fullmatch(LONG_NUMBER).all():
         return "whole numbers of so many digits were taken for words, for as numbers they would lose some"
     return date_doubt(texts) if kind in DATES else ""
@@ -328,17 +343,21 @@ def is_flag(column: pd.Series) -> bool:
 def _understand_column(column: pd.Series, coerce: bool) -> tuple[str, str]:
     """Return the reason to leave a column out, or nothing and its kind."""
     if is_numeric(column):
-        return _understand_numbers(column, coerce)
+        return understand_numbers(column, NumberFacts.of(column), lambda: distinct(column), coerce)
     if column.dtype == object and column.dropna().map(pd.api.types.is_list_like).any():
         return OF_LISTS, ""
-    seen = distinct(column)
-    if len(seen.texts) == 0:
+    return understand_texts(column, distinct(column), len(column), coerce)
+
+
+def understand_texts(like: pd.Series, seen: Distinct, n_rows: int, coerce: bool) -> tuple[str, str]:
+    """Return the same of a column of so many rows that holds no numbers; ``like`` has its type."""
+    if seen.n_different == 0:
         return "it is empty", ""
-    if len(seen.texts) == 1 and seen.n_rows == len(column):
+    if seen.n_different == 1 and seen.n_rows == n_rows:
         return "it never changes", ""
-    kind = _kind(column, seen, coerce)
-    if kind in WORD_KINDS and len(column) >= FEWEST_FOR_IDS and _names_every_row(seen):
-        return _like_an_id(len(seen.texts), len(column)) + _unless(column, seen, coerce), ""
+    kind = _kind(like, seen, n_rows, coerce)
+    if kind in WORD_KINDS and n_rows >= FEWEST_FOR_IDS and _names_every_row(seen):
+        return _like_an_id(seen.n_different, n_rows) + _unless(like, seen, coerce), ""
     return "", kind
 
 
@@ -354,25 +373,68 @@ def _unless(column: pd.Series, seen: Distinct, coerce: bool) -> str:
     return ""
 
 
-def _understand_numbers(column: pd.Series, coerce: bool) -> tuple[str, str]:
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    present = values[np.isfinite(values)]
-    if not len(present):
-        return "it is empty" if np.isnan(values).all() else "all its numbers are infinite", ""
-    if len(present) == len(values) and (present == present[0]).all():
+@dataclass(frozen=True)
+class NumberFacts:
+    """What is to be known of a column of numbers to understand it."""
+
+    n_rows: int
+    n_gaps: int
+    n_infinite: int
+    low: float
+    high: float
+    """Of the finite numbers."""
+    first: float
+    """Of the finite numbers, the one that stands first; nan if there is none."""
+    is_whole: bool
+    """Whether all of them are whole numbers."""
+    counts_rows: bool
+    """Whether they rise or fall with the rows and leave few out."""
+    all_differ: Callable[[], bool]
+    """Whether no number comes twice: asked only if it matters."""
+
+    @classmethod
+    def of(cls, column: pd.Series) -> NumberFacts:
+        """Return the facts of a column in memory."""
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        present = values[np.isfinite(values)]
+        n_gaps = int(np.isnan(values).sum())
+        some = len(present) > 0
+        is_whole = some and bool((present == np.round(present)).all())
+        return cls(
+            len(values),
+            n_gaps,
+            len(values) - len(present) - n_gaps,
+            float(present.min()) if some else np.nan,
+            float(present.max()) if some else np.nan,
+            float(present[0]) if some else np.nan,
+            is_whole,
+            is_whole and len(present) == len(values) and _counts_rows(values),
+            lambda: column.nunique() == len(column),
+        )
+
+
+def understand_numbers(
+    like: pd.Series, facts: NumberFacts, seen: Callable[[], Distinct], coerce: bool
+) -> tuple[str, str]:
+    """Return the reason to leave a column of numbers out, or nothing and its kind; ``like`` has its name."""
+    n_present = facts.n_rows - facts.n_gaps - facts.n_infinite
+    if not n_present:
+        return "it is empty" if not facts.n_infinite else "all its numbers are infinite", ""
+    if n_present == facts.n_rows and facts.low == facts.high:
         return "it never changes", ""
-    if coerce and looks_like_date(_as_written(present[0])):
-        kind = date_kind(distinct(column).texts)
+    if coerce and looks_like_date(as_written(facts.first)):
+        kind = date_kind(seen().texts)
         if kind is not None:
             return "", kind
-    if len(values) >= FEWEST_FOR_IDS and len(present) == len(values) and (values == np.round(values)).all():
-        counts_rows = _counts_rows(values)
-        if counts_rows or (ID_NAME.search(str(column.name)) and column.nunique() == len(column)):
-            return _like_an_id(len(column), len(column)), ""
+    if facts.n_rows >= FEWEST_FOR_IDS and n_present == facts.n_rows and facts.is_whole:
+        is_named = ID_NAME.search(str(like.name)) is not None
+        if facts.counts_rows or (is_named and facts.all_differ()):
+            return _like_an_id(facts.n_rows, facts.n_rows), ""
     return "", NUMBER
 
 
-def _as_written(value: float) -> str:
+def as_written(value: float) -> str:
+    """Return a number as a text, a whole one without a point."""
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
@@ -381,7 +443,7 @@ def _like_an_id(n_different: int, n_rows: int) -> str:
 
 
 def _names_every_row(seen: Distinct) -> bool:
-    return len(seen.texts) >= NEARLY_ALL * seen.n_rows and seen.mean_words() < WORDS_OF_A_TEXT
+    return seen.n_different >= NEARLY_ALL * seen.n_rows and seen.mean_words() < WORDS_OF_A_TEXT
 
 
 def _counts_rows(values: Array) -> bool:
@@ -390,7 +452,7 @@ def _counts_rows(values: Array) -> bool:
     return bool((steps > 0).all() or (steps < 0).all()) and bool(np.abs(steps).mean() <= GAPS_IN_A_COUNT)
 
 
-def _kind(column: pd.Series, seen: Distinct, coerce: bool) -> str:
+def _kind(column: pd.Series, seen: Distinct, n_rows: int, coerce: bool) -> str:
     """Return the kind of a column that holds no numbers."""
     if pd.api.types.is_datetime64_any_dtype(column):
         return DATE
@@ -402,7 +464,7 @@ def _kind(column: pd.Series, seen: Distinct, coerce: bool) -> str:
         read_as = _date_kind(column, seen) or _written_kind(column, seen)
         if read_as is not None:
             return read_as
-    many = len(seen.texts) > MOST_WORDS or len(seen.texts) >= len(column) / 2
+    many = seen.n_different > MOST_WORDS or seen.n_different >= n_rows / 2
     if many and seen.mean_words() >= WORDS_OF_A_TEXT:
         return TEXT
     return JOINED_WORDS if coerce and seen.spellings() else WORDS
@@ -425,7 +487,7 @@ def _is_text(column: pd.Series) -> bool:
 
 def _says_yes_or_no(seen: Distinct) -> bool:
     """Return whether texts say nothing but yes and no, or the like, in whatever case, and gaps."""
-    if len(seen.texts) > MOST_SAID:
+    if seen.n_different > MOST_SAID:
         return False
     return {text.strip().lower() for text in seen.texts if not is_gap(text)} in YES_AND_NO
 

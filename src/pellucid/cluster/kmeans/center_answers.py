@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -152,10 +153,10 @@ class ClusterSums:
         self.sums, self.totals = np.zeros((n_clusters, rows.shape[1])), np.zeros(n_clusters)
         self.counts = np.zeros(n_clusters, np.int64)
         self._has_middle = bool(rows.middle.any())
-        self.scatter = self._scatter()
 
-    def _scatter(self) -> float:
-        """Return the sum of squared distances of all rows to the middle."""
+    @cached_property
+    def scatter(self) -> float:
+        """The sum of squared distances of all rows to the middle."""
         labels = np.zeros(self.rows.shape[0], np.int32)
         return own_distances(self.rows, self.weight, self.rows.middle[None], labels)
 

@@ -56,7 +56,7 @@ class KMeans(CenteredClusters):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         :math:`\mu_k`.
     labels_ : ndarray of shape (n_samples,)
-        The nearest center of each training row.
+        The nearest center of each training row; of rows in blocks, ``predict`` tells it.
     inertia_ : float
         The objective.
     n_iter_ : int

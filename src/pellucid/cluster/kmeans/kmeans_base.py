@@ -13,6 +13,7 @@ from pellucid.cluster.kmeans.center_answers import assign_rows, center_distances
 from pellucid.cluster.kmeans.kmeans_starts import STARTS
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.input_rules import FLOATS, check_sample_weight
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
@@ -34,13 +35,21 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def _check_rows(self, X: Data, y: Data, sample_weight: Data | None, **options: Any) -> TrainingData:
         data = self._check(X, y, sample_weight, **options)
-        if data.X.shape[0] < self.n_clusters:
+        self._check_count(data.X.shape[0])
+        return data
+
+    def _check_count(self, n_rows: int) -> None:
+        if n_rows < self.n_clusters:
             raise ValueError(
-                f"n_samples must be at least n_clusters, got n_samples={data.X.shape[0]} and "
-                f"n_clusters={self.n_clusters}. (n_samples={data.X.shape[0]} should be >= n_clusters="
+                f"n_samples must be at least n_clusters, got n_samples={n_rows} and "
+                f"n_clusters={self.n_clusters}. (n_samples={n_rows} should be >= n_clusters="
                 f"{self.n_clusters}.) Ask for fewer clusters."
             )
-        return data
+
+    def fit_predict(self, X: Data, y: Data = None, **options: Any) -> Any:
+        """Fit, and return the cluster of each row; of rows in blocks, a lazy collection."""
+        self.fit(X, y, **options)  # type: ignore[attr-defined]  # both estimators have it
+        return self.predict(X) if is_in_blocks(X) else self.labels_
 
     def predict(self, X: Data) -> Array:
         """Return the nearest center of each row; of equally near ones the first."""
@@ -86,17 +95,20 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         if isinstance(self.init, str):
             return STARTS[self.init](data, self.n_clusters, rng)
         given = self.init(data.X, self.n_clusters, random_state=rng) if callable(self.init) else self.init
+        return self._given_centers(given, data.X.shape[1])
+
+    def _given_centers(self, given: Any, n_features: int) -> Array:
         centers = np.array(given, dtype=np.float64)
-        if centers.shape != (self.n_clusters, data.X.shape[1]) or not np.isfinite(centers).all():
+        if centers.shape != (self.n_clusters, n_features) or not np.isfinite(centers).all():
             which = "number of clusters" if len(centers) != self.n_clusters else "number of features of the data"
             raise ValueError(
-                f"init must be finite numbers of shape ({self.n_clusters}, {data.X.shape[1]}), got shape "
+                f"init must be finite numbers of shape ({self.n_clusters}, {n_features}), got shape "
                 f"{centers.shape}. (The shape of the initial centers {centers.shape} does not match the {which}.)"
             )
         return centers
 
-    def _warn_of_empty_clusters(self) -> None:
-        used = len(np.unique(self.labels_[self.labels_ >= 0]))
+    def _warn_of_empty_clusters(self, used: int | None = None) -> None:
+        used = len(np.unique(self.labels_[self.labels_ >= 0])) if used is None else used
         if used < self.n_clusters:
             warn_user(
                 f"n_clusters should be at most the number of different rows: only {used} of {self.n_clusters} clusters "

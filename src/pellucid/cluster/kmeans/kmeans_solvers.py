@@ -70,7 +70,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
         if is_recording():
             trace.keep(centers=centers, labels=nearest.names)
-        is_settled = changed == 0 and _are_same(means, centers, rows.middle)
+        is_settled = changed == 0 and are_same(means, centers, rows.middle)
         if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
             stopped = SHORT_STEPS if changed and moved else UNCHANGED
             break
@@ -118,7 +118,7 @@ def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: floa
     return _finished(data, NearestCenters(rows, centers), sums, centers, goal, least, trace, stopped)
 
 
-def _are_same(means: Array, centers: Array, middle: Array) -> bool:
+def are_same(means: Array, centers: Array, middle: Array) -> bool:
     """Return whether centers are means that were summed in another order."""
     moves, sizes = np.square(means - centers).sum(axis=1), np.square(centers - middle).sum(axis=1)
     return bool(np.all(moves <= ROUNDING**2 * sizes))

@@ -61,10 +61,12 @@ class CodedCenters(NamedTuple):
 class DenseRows:
     """A C-ordered table."""
 
-    def __init__(self, X: Array) -> None:
+    def __init__(self, X: Array, middle: Array | None = None) -> None:
         sample = Sample(X)
         self.X, self.shape, self.unit = X, X.shape, sample.unit
-        self.middle = sample.center + np.median(sample.rows, axis=0)  # a mean may be far from all rows but one
+        if middle is None:
+            middle = sample.center + np.median(sample.rows, axis=0)  # a mean may be far from all rows but one
+        self.middle = middle
         self.row_bytes = X.shape[1] * X.itemsize
         self.share = 1.1 * (2 * X.shape[1] + 18) * 2.0**-24  # see numerics.rough_distances
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.input_rules import CLASSES, FOLD_MOMENTS, MOMENTS, NO_TARGET, NUMBERS, InputRules
+from pellucid.core.input_rules import CLASSES, FOLD_MOMENTS, MOMENTS, NO_TARGET, NUMBERS, PASSES, InputRules
 from pellucid.core.labels import encode_labels
 from pellucid.core.scale.counted_rows import counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
@@ -20,6 +20,8 @@ KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
 
 def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
     """Return rows with the moments of all blocks, as training data of a fit; refuse a method that needs every row."""
+    if rules.blocks == PASSES:  # but not by its method fit
+        refuse_blocks(estimator)
     kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, InputRules
+from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, PASSES, InputRules
 from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
-from pellucid.core.scale.row_blocks import row_blocks
+from pellucid.core.scale.pass_fits import blocks_for
+from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
 from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
 from pellucid.proofs.training_data import TrainingData
 
 
-def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-    """Return rows with the sums that the proofs find in all blocks."""
+def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData | RowBlocks:
+    """Return rows with the sums that the proofs find in all blocks; or the blocks, for a proof that makes passes."""
+    if rules.blocks == PASSES:
+        return blocks_for(model, rules, X, y, sample_weight, reset=False)
     if rules.blocks == BINS:  # the proof reads the blocks itself
         return rules.check(model, X, y, sample_weight, reset=False, classes=getattr(model, "classes_", None))
     kind = summed_kind(model, rules, y)

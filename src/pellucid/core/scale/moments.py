@@ -118,7 +118,7 @@ def groups_of(
     block: RowBlock, kind: str, folds: Folds | None = None
 ) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
     """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
-    X, y, weight = block.X, block.y, _weights(block)
+    X, y, weight = block.X, block.y, block_weights(block)
     counted = None
     if weight is not None and not weight.all():
         counted = np.flatnonzero(weight)
@@ -173,7 +173,7 @@ def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
     return {label: np.asarray(np.linalg.qr(stack, mode="r")) for label, stack in stacks.items()}
 
 
-def _weights(block: RowBlock) -> Array | None:
+def block_weights(block: RowBlock) -> Array | None:
     """Return the weights of a block; refuse those below 0."""
     if block.weight is None:
         return None

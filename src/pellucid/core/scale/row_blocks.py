@@ -7,16 +7,20 @@ there are, and which of them die, changes no bit.
 
 from __future__ import annotations
 
+import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
 
 import numpy as np
 
-from pellucid.core.threads import single_threaded_blas
+from pellucid.core.threads import one_thread
 from pellucid.core.types import Array
+from pellucid.proofs.training_data import fingerprint, fingerprint_of_blocks
 
 S = TypeVar("S")
 
@@ -97,6 +101,15 @@ def refuse_blocks(estimator: Any) -> NoReturn:
     )
 
 
+@dataclass
+class Glance:
+    """What the first pass over blocks tells of them, whatever it is about."""
+
+    n_rows: int = 0
+    prints: tuple[str, ...] = ()
+    """Fingerprints of the blocks that have rows, in order."""
+
+
 @dataclass(frozen=True, eq=False)
 class RowBlocks:
     """The blocks of some rows, as tasks that Dask has not run yet."""
@@ -105,6 +118,19 @@ class RowBlocks:
     targets: Sequence[Any]
     weights: Sequence[Any]
     layout: Layout
+    given: tuple[Any, ...] = ()
+    """Rows, target and weights as they came, for callbacks."""
+    glance: Glance = field(default_factory=Glance)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are, once a pass has seen them."""
+        return self.glance.n_rows
+
+    @property
+    def fingerprint(self) -> str:
+        """A short name of the rows, once a pass has seen them."""
+        return fingerprint_of_blocks(self.glance.prints)
 
     @property
     def n_features(self) -> int:
@@ -132,19 +158,23 @@ class RowBlocks:
         def task(function: Callable[..., Any], *arguments: Any, name: str) -> Any:
             return delayed(function, pure=False, traverse=False)(*arguments, dask_key_name=f"{name}-{token}")
 
-        shared = delayed(given, traverse=False)
+        is_first, name = not self.glance.prints, work.__name__
+        function, combine = (_at_first, partial(_joined_at_first, join)) if is_first else (work, join)
+        shared = delayed((work, given) if is_first else given, traverse=False)
         level = [
-            task(_on_block, work, k, self.layout, *parts, shared, name=f"{work.__name__}-{k}")
+            task(_on_block, function, k, self.layout, *parts, shared, name=f"{name}-{k}")
             for k, parts in enumerate(zip(self.rows, self.targets, self.weights, strict=True))
         ]
         height = 0
         while len(level) > 1:
             height += 1
             groups = [level[start : start + JOINED] for start in range(0, len(level), JOINED)]
-            level = [task(_joined, join, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
+            level = [task(_joined, combine, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
         (found,) = computed(level[0])
         if found is None:
             raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
+        if is_first:
+            self.glance.n_rows, self.glance.prints, found = found
         return found  # type: ignore[no-any-return]  # Dask has no types
 
     def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
@@ -166,16 +196,58 @@ class RowBlocks:
 
 
 def computed(*tasks: Any) -> tuple[Any, ...]:
-    """Return what tasks of Dask return; say in a sentence that its scheduler is gone."""
+    """Return what tasks of Dask return; say in a sentence that its scheduler is gone, or that workers lack us."""
     from dask.base import compute
 
+    _look_at_workers()
     try:
         return tuple(compute(*tasks))
     except CancelledError as lost:
-        raise ConnectionError(
-            f"the scheduler of Dask must stay there until a pass is done, but it is gone ({lost}). "
-            "Connect a new client and fit again."
-        ) from lost
+        raise _gone(lost) from lost
+
+
+def _gone(lost: BaseException) -> ConnectionError:
+    return ConnectionError(
+        f"the scheduler of Dask must stay there until a pass is done, but it is gone ({lost}). "
+        "Connect a new client and fit again."
+    )
+
+
+def _look_at_workers() -> None:
+    """Refuse workers that cannot load what a pass sends them: Dask would send it again and again, without an end."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return  # work stays here
+    if client.asynchronous:
+        return
+    known: set[str] = vars(client).setdefault("workers_with_pellucid", set())
+    try:
+        new = [address for address in client.scheduler_info(n_workers=-1).get("workers", ()) if address not in known]
+        where: list[dict[str, Any]] = [{"workers": [one], "allow_other_workers": True} for one in new]  # one may die
+        client.gather([client.submit(pickle.loads, pickle.dumps(_on_block), pure=False, **one) for one in where])
+    except (CancelledError, OSError) as lost:
+        raise _gone(lost) from lost
+    except (ImportError, AttributeError) as missing:
+        raise ImportError(
+            f"workers of Dask must have pellucid as it is here, got one that says: {missing}. Install it there."
+        ) from missing
+    known.update(new)
+
+
+def _at_first(block: RowBlock, work: Callable[..., S], given: tuple[Any, ...]) -> tuple[int, tuple[str, ...], S]:
+    """Return how many rows a block has and its fingerprint, beside its statistics."""
+    return len(block), (fingerprint(block.X, block.y, block.weight),), work(block, *given)
+
+
+def _joined_at_first(
+    join: Callable[[Sequence[S]], S], found: Sequence[tuple[int, tuple[str, ...], S]]
+) -> tuple[int, tuple[str, ...], S]:
+    heights, prints, statistics = zip(*found, strict=True)
+    return sum(heights), tuple(text for some in prints for text in some), join(statistics)
 
 
 def _on_block(
@@ -184,7 +256,7 @@ def _on_block(
     block = _read(number, layout, X, y, weight)
     if not len(block):
         return None
-    with single_threaded_blas(), np.errstate(all="ignore"):
+    with one_thread(), np.errstate(all="ignore"):
         return work(block, *given)
 
 
@@ -192,7 +264,7 @@ def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
     known = [one for one in found if one is not None]
     if len(known) < 2:
         return known[0] if known else None
-    with single_threaded_blas(), np.errstate(all="ignore"):
+    with one_thread(), np.errstate(all="ignore"):
         return join(known)
 
 
@@ -232,7 +304,7 @@ def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
     X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
     rows = [row[0] for row in X.to_delayed()]
     targets, weights = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
-    return RowBlocks(rows, targets, weights, Layout(X.shape[1]))
+    return RowBlocks(rows, targets, weights, Layout(X.shape[1]), (X, y, sample_weight))
 
 
 def _table_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
@@ -241,7 +313,7 @@ def _table_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
     Read by themselves they may come in other blocks: Dask joins small ones.
     """
     names = tuple(map(str, X.columns))
-    targets: dict[str, Any] = {}
+    given, targets = (X, y, sample_weight), dict[str, Any]()
     if _is_lazy_table(y):
         parts = [y[name] for name in y.columns] if y.ndim == 2 else []
         targets = {f"{TARGET} {k}": part for k, part in enumerate(parts)} or {TARGET: y}
@@ -250,7 +322,8 @@ def _table_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
     sample_weight = None if weights else sample_weight
     rows = list((X.assign(**targets, **weights) if targets or weights else X).to_delayed())
     layout = Layout(len(names), names, tuple(targets), bool(weights))
-    return RowBlocks(rows, _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows)), layout)
+    beside = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
+    return RowBlocks(rows, *beside, layout, given)
 
 
 def _is_lazy_table(part: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import GAP_UP_TO_ROUNDING, SOLVER_THAT_RAN, WORK_DONE, MethodCard
-from pellucid.core.input_rules import ANY_SPARSE, CLASSES, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, CLASSES, PASSES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, SparseRows
 from pellucid.core.kinds.plain import Nothing, Number, OneOf, Real, Text
 from pellucid.core.kinds.usual import (
@@ -67,6 +67,11 @@ def _warn_of_penalty(estimator: Any) -> None:
         warn_user(f"l1_ratio={ratio} contradicts penalty={penalty!r}, which is used.")
 
 
+def _input_rules(estimator: Any) -> InputRules:
+    """Return the rules for the data: rows in blocks where the objective has second derivatives."""
+    return InputRules(CLASSES, sparse=ANY_SPARSE, blocks=PASSES if penalty_of(estimator).l1 == 0.0 else "")
+
+
 CARDS = (
     MethodCard(
         LogisticRegression,
@@ -97,7 +102,8 @@ CARDS = (
             "dual_gap_": Real(finite=False),  # infinite without a penalty
             "solver_": Text(),
         },
-        input=InputRules(CLASSES, sparse=ANY_SPARSE),
+        input=_input_rules,
+        passes="pellucid.linear_model.logistic.logistic_passes:logistic_in_passes",
         variants=(
             {"l1_ratio": 1.0, "solver": "saga", "C": 10.0},
             {"l1_ratio": 0.5, "solver": "saga", "class_weight": "balanced"},

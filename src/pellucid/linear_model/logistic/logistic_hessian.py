@@ -66,7 +66,7 @@ def full_gradient(problem: LogisticProblem, point: LogisticPoint) -> Array:
 def factored_equations(problem: LogisticProblem, point: LogisticPoint) -> NewtonEquations:
     """Return the equations with the Hessian at a point, factored."""
     H = hessian(problem, point)
-    solve, without = _solver(H), int(not problem.fit_intercept)
+    solve, without = solver_of(H), int(not problem.fit_intercept)
 
     def step(gradient: Array) -> Array:
         used, found = len(gradient) - without, np.zeros_like(gradient)
@@ -102,6 +102,12 @@ def hessian(problem: LogisticProblem, point: LogisticPoint) -> Array:
     penalized = np.full(width, problem.penalty.l2)
     if problem.fit_intercept:
         penalized[-1] = 0.0
+    return add_penalty(H, penalized, k)
+
+
+def add_penalty(H: Array, penalized: Array, k: int) -> Array:
+    """Add the penalty of each coefficient of a class to the Hessian of k of them, and curvature where nothing acts."""
+    width = len(penalized)
     H.flat[:: len(H) + 1] += np.tile(penalized, k)
     if k > 1:
         # Adding the same to all classes does not change the loss, so no step does it, whatever curvature it is given.
@@ -169,7 +175,7 @@ def _joint_gram(design: Design, factors: Array) -> Array:
     return np.sum(run_blocks(work, shares(n, n * (k * width) ** 2)), axis=0)
 
 
-def _solver(H: Array) -> Callable[[Array], Array]:
+def solver_of(H: Array) -> Callable[[Array], Array]:
     """Return what solves ``H d = g``; of a singular ``H``, the part that has curvature."""
     diagonal = np.diagonal(H)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

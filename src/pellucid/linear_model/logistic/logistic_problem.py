@@ -135,16 +135,16 @@ class LogisticProblem(LogisticObjective):
 
         Newton's method from ``b``; without an intercept ``b`` is 0 and stays.
         """
-        now = self._probabilities(Z, b)
+        now = self.probabilities(Z, b)
         for _ in range(MOST_MOVES if self.fit_intercept else 0):
             size = np.abs(now.slope).max()
             if size <= BALANCED * now.loss:
                 break
             step = _intercept_step(now.slope, now.curvature)
-            moved = self._probabilities(Z, now.b + step)
+            moved = self.probabilities(Z, now.b + step)
             while np.abs(moved.slope).max() > size and np.abs(step).max() > SHORTEST_MOVE * (1 + np.abs(now.b).max()):
                 step *= 0.25
-                moved = self._probabilities(Z, now.b + step)
+                moved = self.probabilities(Z, now.b + step)
             if np.abs(moved.slope).max() >= size:  # all that is left is rounding
                 break
             now = moved
@@ -172,7 +172,7 @@ class LogisticProblem(LogisticObjective):
 
         The steps of Newton's method tend to such a direction where one exists, and to 0 where none does.
         """
-        margins = self._margins((after.Z + after.b) - (before.Z + before.b))[self.weight > 0.0]
+        margins = self.margins((after.Z + after.b) - (before.Z + before.b))[self.weight > 0.0]
         return bool(margins.min() >= -RECEDING * margins.max() and margins.max() > 0.0)
 
     def stored(self, point: LogisticPoint, goal: float) -> LogisticPoint:
@@ -184,7 +184,7 @@ class LogisticProblem(LogisticObjective):
         W, b = (value.astype(self.X.dtype).astype(np.float64) for value in (point.W, point.intercept))
         best = point if self.X.dtype == np.float64 else self.point(W, point.b)
         error = b + self.design.mean @ W - best.b
-        given = self._probabilities(best.Z, best.b + error - (0.0 if self.n_columns == 1 else error.mean()))
+        given = self.probabilities(best.Z, best.b + error - (0.0 if self.n_columns == 1 else error.mean()))
         excess = max(0.0, given.loss - best.loss)
         objective, gap, distance = best.objective + excess, best.gap + excess, best.distance
         if self.is_penalized and gap > goal * objective:
@@ -214,7 +214,8 @@ class LogisticProblem(LogisticObjective):
             residual[np.arange(len(P)), self.labels] -= self.weight
         return residual
 
-    def _probabilities(self, Z: Array, b: Array) -> Probabilities:
+    def probabilities(self, Z: Array, b: Array) -> Probabilities:
+        """Return what an intercept makes of logits."""
         P, k = np.empty_like(Z), Z.shape[1]
         kernel = sigmoid_pass if k == 1 else softmax_pass
 
@@ -266,7 +267,7 @@ class LogisticProblem(LogisticObjective):
     def _residual_length(self, residual: Array) -> float:
         return float(np.sqrt(np.sum(residual**2 / np.where(self.weight > 0.0, self.weight, 1.0)[:, None])))
 
-    def _margins(self, logits: Array) -> Array:
+    def margins(self, logits: Array) -> Array:
         """Return by how much the logit of each row's own class exceeds the largest other."""
         if self.n_columns == 1:
             return np.where(self.labels == 1, logits[:, 0], -logits[:, 0])

@@ -15,14 +15,16 @@ A change of the centers that raises the objective by less than this part is not 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array, SparseOrDense, dense
+from pellucid.proofs.blocks import BlockSums, OneBlock, add_blocks, sum_block
 from pellucid.proofs.certificate import Certificate, Claim, gap_claim
-from pellucid.proofs.cluster.kmeans_bounds import CLOSED, MOST_STEPS, lower_bound
+from pellucid.proofs.cluster.kmeans_bounds import CLOSED, MOST_STEPS, lower_bound, spectral_bound_of
 from pellucid.proofs.rounding import EPSILON, sum_error
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
@@ -60,6 +62,8 @@ class MeasuredClusters:
 
 def prove_kmeans(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate from the data and the fitted attributes alone."""
+    if "labels_" not in vars(fitted):  # fitted to rows in blocks
+        return prove_kmeans_in_passes(fitted, parameters, OneBlock.of(data))
     found = measure_clusters(fitted, parameters, data)
     if found is None:
         return kmeans_certificate(math.inf, math.inf, math.inf, 0)
@@ -184,4 +188,153 @@ def rounding_of_centers(X: SparseOrDense, n_clusters: int) -> float:
     return n_clusters * X.shape[1] * (rounding * largest) ** 2
 
 
+# rows in blocks
+
+
+@dataclass(frozen=True, eq=False)
+class BlockClusters:
+    """What one pass over the rows says of stored centers."""
+
+    sums: BlockSums
+    n_rows: int
+    strays: int
+    """Rows whose stored label is not that of a nearest center."""
+    objective: float
+    totals: Array
+    shifts: Array
+    """``sum w (x - center)`` of the rows of each center."""
+    slack: Array
+    """``sum w |x - center|`` of the rows that lie as near to another center: they may belong to either."""
+    is_row: Array
+    """Whether some row is the center itself."""
+    largest: float
+    epsilon: float
+    """Relative rounding of the numbers in which the rows are stored."""
+
+
+def measure_block(block: Any, centers: Array, labels: Mapping[int, Array]) -> BlockClusters:
+    """Return what a block says of centers and, where there are any, of the labels of its rows."""
+    k, d = centers.shape
+    X, weight = block.X, _weights(block)
+    stored = labels.get(block.number)
+    strays, objective, totals, shifts = 0, 0.0, np.zeros(k), np.zeros((k, d))
+    slack, is_row, size = np.zeros(k), np.zeros(k, dtype=bool), 0.0
+    for start in range(0, X.shape[0], ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        counts = weight[part] > 0
+        rows, w = dense(X[part]).astype(np.float64)[counts], weight[part][counts]
+        nearest, ties, tied = _nearest(rows, centers)
+        away = rows - centers[nearest]
+        own = np.square(away).sum(axis=1)
+        if stored is not None:
+            strays += int(np.sum(stored[part][~counts] != -1))
+            theirs = np.square(rows - centers[np.clip(stored[part][counts], 0, k - 1)]).sum(axis=1)
+            strays += int(np.sum(~(theirs <= own * (1.0 + 4 * EPSILON * d)) | (stored[part][counts] < 0)))
+        objective += float(w @ own)
+        totals += np.bincount(nearest, weights=w, minlength=k)
+        shifts += np.stack([np.bincount(nearest, weights=w * column, minlength=k) for column in away.T], axis=1)
+        slack += (w[ties, None] * np.where(tied, np.sqrt(own[ties])[:, None], 0.0)).sum(axis=0)
+        is_row[nearest[own == 0.0]] = True
+        is_row |= (tied & (own[ties] == 0.0)[:, None]).any(axis=0)
+        size = float(np.max(np.abs(rows), initial=size))
+    epsilon = float(np.finfo(X.dtype).eps) if X.dtype.kind == "f" else EPSILON
+    return BlockClusters(
+        sum_block(block, "rows"), X.shape[0], strays, objective, totals, shifts, slack, is_row, size, epsilon
+    )
+
+
+def _nearest(rows: Array, centers: Array) -> tuple[Array, Array, Array]:
+    """Return the nearest center of each row, which rows have two, and which centers these are.
+
+    Products tell it but for rounding; where that leaves a doubt, squared differences do, and of ties the first counts.
+    """
+    middle = centers.mean(axis=0)
+    moved, around = rows - middle, centers - middle
+    sizes = np.square(around).sum(axis=1)
+    rough = sizes - 2.0 * (moved @ around.T)
+    error = 8 * EPSILON * (rows.shape[1] + 4) * (np.square(moved).sum(axis=1) + sizes.max())
+    nearest = rough.argmin(axis=1)
+    best = rough[np.arange(len(rows)), nearest]
+    doubtful = np.flatnonzero((~(rough > (best + 2.0 * error)[:, None])).sum(axis=1) > 1)
+    exact = np.stack([np.square(rows[doubtful] - center).sum(axis=1) for center in centers], axis=1)
+    nearest[doubtful] = exact.argmin(axis=1)
+    tied = exact <= exact.min(axis=1)[:, None] * (1.0 + 4 * EPSILON * rows.shape[1])
+    several = tied.sum(axis=1) > 1
+    return nearest, doubtful[several], tied[several]
+
+
+def join_measured(found: Sequence[BlockClusters]) -> BlockClusters:
+    """Return what several blocks say."""
+    return BlockClusters(
+        add_blocks([one.sums for one in found]),
+        sum(one.n_rows for one in found),
+        sum(one.strays for one in found),
+        math.fsum(one.objective for one in found),
+        np.sum([one.totals for one in found], axis=0),
+        np.sum([one.shifts for one in found], axis=0),
+        np.sum([one.slack for one in found], axis=0),
+        np.any([one.is_row for one in found], axis=0),
+        float(np.max([one.largest for one in found])),
+        max(one.epsilon for one in found),
+    )
+
+
+def prove_kmeans_in_passes(fitted: Seen, parameters: Seen, blocks: Any) -> Certificate:
+    """Return the certificate from one pass over rows in blocks; stored labels, if there are any, take one more.
+
+    Rows that lie as near to two centers may belong to either: a center must be the mean of its rows but for them.
+    """
+    centers, k = np.asarray(fitted.cluster_centers_, dtype=np.float64), parameters.n_clusters
+    if centers.shape != (k, blocks.n_features):
+        return kmeans_certificate(math.inf, math.inf, math.inf, 0)
+    stored = getattr(fitted, "labels_", None) if "labels_" in vars(fitted) else None
+    labels = None if stored is None else _labels_of_blocks(np.asarray(stored), blocks)
+    found: BlockClusters = blocks.reduce(measure_block, join_measured, centers, labels or {})
+    (sums,) = found.sums.by_label.values()
+    scatter = sums.about(sums.pivot + sums.first / sums.weight).second
+    rounding = 8.0 * found.epsilon + sum_error(found.n_rows)
+    allowed = parameters.tol * float(np.trace(scatter)) / sums.weight / centers.shape[1]
+    allowed += centers.size * (rounding * found.largest) ** 2
+    used = np.where(found.totals > 0.0, found.totals, 1.0)
+    moves = np.maximum(np.linalg.norm(found.shifts, axis=1) - found.slack, 0.0) / used
+    is_spread = found.objective > sum_error(found.n_rows) * float(np.trace(scatter))
+    started = np.empty((0, centers.shape[1])) if isinstance(parameters.init, str) else np.asarray(parameters.init)
+    no_reason = found.totals == 0.0
+    if not is_spread:
+        no_reason &= ~found.is_row & ~np.array([(started == center).all(axis=1).any() for center in centers])
+    strays = float(found.strays) if labels is not None else math.inf
+    certificate = kmeans_certificate(strays, float(np.sum(moves**2)), allowed, found.n_rows)
+    if stored is None:  # then nothing is said of where rows belong
+        certificate = replace(certificate, claims=certificate.claims[1:])
+    certificate = certificate.with_claims(
+        objective_claim(fitted.inertia_, found.objective, found.n_rows),
+        Claim("empty clusters", EMPTY, float(no_reason.sum()), 0.0, "Raise max_iter, or ask for fewer clusters."),
+    )
+    return with_gap(certificate, found.objective, spectral_bound_of(scatter, found.n_rows, k))
+
+
+def _labels_of_blocks(labels: Array, blocks: Any) -> dict[int, Array] | None:
+    """Return the labels of the rows of each block; None if they are not one for each row."""
+    heights = dict(blocks.reduce(height_of_block, join_heights))
+    if labels.shape != (sum(heights.values()),) or labels.dtype.kind != "i":
+        return None
+    ends = np.cumsum(list(heights.values()))
+    return dict(zip(heights, np.split(labels, ends[:-1]), strict=True))
+
+
+def height_of_block(block: Any) -> tuple[tuple[int, int], ...]:
+    """Return the number of a block, and how many rows it has."""
+    return ((block.number, block.X.shape[0]),)
+
+
+def join_heights(found: Sequence[tuple[tuple[int, int], ...]]) -> tuple[tuple[int, int], ...]:
+    """Return the same of several blocks, in order."""
+    return tuple(one for some in found for one in some)
+
+
+def _weights(block: Any) -> Array:
+    return np.ones(block.X.shape[0]) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
+
+
+PROVES_BLOCKS = {"KMeans": prove_kmeans_in_passes}
 PROVES = {"KMeans": prove_kmeans, "MiniBatchKMeans": prove_minibatch_kmeans}

@@ -91,9 +91,14 @@ def spectral_bound(X: SparseOrDense, weight: Array, n_clusters: int) -> float | 
             rows *= np.sqrt(weight[part])[:, None]
             scatter += rows.T @ rows
         scatter -= np.outer(beside, beside) / weight.sum()
+    return spectral_bound_of(scatter, n, n_clusters)
+
+
+def spectral_bound_of(scatter: Array, n_rows: int, n_clusters: int) -> float:
+    """Return the same from the scatter of so many rows about their mean."""
     total = float(np.trace(scatter))
     kept = _largest_eigenvalues(scatter, min(n_clusters - 1, len(scatter)))
-    return max(total - kept - 8 * EPSILON * (len(scatter) + np.sqrt(n)) * total, 0.0)
+    return max(total - kept - 8 * EPSILON * (len(scatter) + np.sqrt(n_rows)) * total, 0.0)
 
 
 def line_bound(X: SparseOrDense, weight: Array, n_clusters: int) -> float | None:

@@ -129,14 +129,14 @@ def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: fl
     """Return the gap of the weights and the intercept of the centered rows, and whether ``reported`` is that gap."""
     X, weight, labels = task.X, task.weight, task.labels
     Z = centered_times(X, mean, W)
-    objective = _loss(Z + b, labels, weight) + task.penalty(W)
+    objective = loss_of(Z + b, labels, weight) + task.penalty(W)
     R, G = _dual_point(task, mean, Z, b)
     dual, is_moved = _dual_value(task, R, G), False
     near, b_near, at_near = W, b, Z
     for _ in range(MOST_STEPS if task.is_single and np.count_nonzero(W) <= MOST_UNKNOWNS else 0):
         if not is_moved and objective - dual <= goal * objective:
             break
-        near, b_near = _nearer(task, mean, near, b_near, _residuals(at_near + b_near, labels))
+        near, b_near = _nearer(task, mean, near, b_near, residuals_of(at_near + b_near, labels))
         at_near = centered_times(X, mean, near)
         R_near, G_near = _dual_point(task, mean, at_near, b_near)
         if not (better := _dual_value(task, R_near, G_near)) > dual:
@@ -150,7 +150,7 @@ def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: fl
     off = max(gap - reported, 0.0) if is_moved else abs(gap - reported)  # moved, the dual point is nearly the best one
     allowed = REPRODUCED * abs(objective) + 0.01 * abs(gap) + rounding + sums
     reproduced = Claim("reported gap", f"dual_gap_ {how} the gap of coef_ and intercept_", off, allowed)
-    certificate = _gap_certificate(gap, objective, goal)
+    certificate = gap_certificate(gap, objective, goal)
     if task.rough and not certificate.holds:
         certificate = _slope_certificate(task.steepest(G, W), gap / objective, task.rough)
     return certificate.with_claims(reproduced)
@@ -159,7 +159,7 @@ def _prove_gap(task: LogisticTask, mean: Array, W: Array, b: Array, reported: fl
 def _dual_point(task: LogisticTask, mean: Array, Z: Array, b: Array) -> tuple[Array, Array]:
     """Return residuals of logits near ``Z`` that the dual problem allows, and their products with the columns."""
     weight, labels = task.weight, task.labels
-    R = _balanced(Z, b, labels, weight, task.n_classes) if task.fit_intercept else _residuals(Z, labels)
+    R = _balanced(Z, b, labels, weight, task.n_classes) if task.fit_intercept else residuals_of(Z, labels)
     return R, transposed_centered_times(task.X, mean, R * weight[:, None])
 
 
@@ -198,16 +198,16 @@ def _dual_value(task: LogisticTask, R: Array, G: Array) -> float:
     l1, l2, values = task.l1, task.l2, []
     if l2 > 0.0:
         excess = np.maximum(np.abs(G) - l1, 0.0)
-        entropy = float(task.weight @ _entropies(R, task.labels))
+        entropy = float(task.weight @ entropies_of(R, task.labels))
         values.append(entropy - float(np.sum(excess**2)) / (2.0 * l2))
     if l1 > 0.0:
         steepest = float(np.abs(G).max(initial=0.0))
         t = 1.0 if steepest <= l1 else l1 / steepest
-        values.append(float(task.weight @ _entropies(t * R, task.labels)))
+        values.append(float(task.weight @ entropies_of(t * R, task.labels)))
     return float(np.max(values))
 
 
-def _gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
+def gap_certificate(gap: float, objective: float, goal: float) -> Certificate:
     """Return the certificate of a model with a penalty; the gap to reach is a part of the objective, the goal.
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
@@ -226,7 +226,7 @@ def _slope_certificate(steepest: float, relative_gap: float, tol: float) -> Cert
     return Certificate("stationary", (claim,), reason)
 
 
-def _entropies(R: Array, labels: Array) -> Array:
+def entropies_of(R: Array, labels: Array) -> Array:
     """Return the entropy of each row's probabilities from ``P - Y``: one near 1 is known by what it lacks."""
     if R.shape[1] == 1:
         lacking, others = np.abs(R[:, 0]), np.abs(R)
@@ -242,15 +242,15 @@ def _entropies(R: Array, labels: Array) -> Array:
 
 def _balanced(Z: Array, b: Array, labels: Array, weight: Array, n_classes: int) -> Array:
     """Return residuals ``P - Y`` for logits ``Z`` that sum to 0 over the rows, in every class."""
-    R = _residuals(Z + b, labels)
+    R = residuals_of(Z + b, labels)
     for _ in range(MOST_MOVES):
         wrong, mass = weight @ R, float(weight @ np.abs(R).sum(axis=1))
         if np.abs(wrong).max() <= BALANCED * mass:
             break
-        step = np.linalg.lstsq(_curvature(R, labels, weight), -wrong, rcond=1e-14)[0]
+        step = np.linalg.lstsq(curvature_of(R, labels, weight), -wrong, rcond=1e-14)[0]
         step = step * min(1.0, LONGEST_MOVE / max(float(np.abs(step).max()), TINY))
         for part in 0.25 ** np.arange(10):
-            moved = _residuals(Z + b + part * step, labels)
+            moved = residuals_of(Z + b + part * step, labels)
             if np.abs(weight @ moved).max() < np.abs(wrong).max():
                 break
         else:  # all that is left is rounding
@@ -268,11 +268,11 @@ def _balanced(Z: Array, b: Array, labels: Array, weight: Array, n_classes: int) 
         R[np.arange(len(R)), labels] = -R.sum(axis=1)
     present = np.flatnonzero(weights > 0.0)
     scales = np.ones(n_classes)
-    scales[present] = _stationary(flows[np.ix_(present, present)])
+    scales[present] = stationary(flows[np.ix_(present, present)])
     return R * scales[labels][:, None]
 
 
-def _stationary(rates: Array) -> Array:
+def stationary(rates: Array) -> Array:
     """Return the stationary distribution of a Markov chain, its largest entry 1, without a single subtraction.
 
     States are left out one by one, the last first, and their flows are passed on (Grassmann, Taksar and Heyman).
@@ -287,7 +287,7 @@ def _stationary(rates: Array) -> Array:
     return found / found.max(initial=TINY)
 
 
-def _curvature(R: Array, labels: Array, weight: Array) -> Array:
+def curvature_of(R: Array, labels: Array, weight: Array) -> Array:
     """Return the second derivative of the loss by the intercept: rows of what is small, summed to 0."""
     if R.shape[1] == 1:
         return np.array([[weight @ (np.abs(R[:, 0]) * (1.0 - np.abs(R[:, 0])))]])
@@ -300,7 +300,7 @@ def _curvature(R: Array, labels: Array, weight: Array) -> Array:
 
 
 def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float) -> Certificate:
-    X, residual, weight = task.X, _residuals(logits, task.labels), task.weight
+    X, residual, weight = task.X, residuals_of(logits, task.labels), task.weight
     size = float(np.sqrt(np.sum(weight[:, None] * residual**2)))
     weighted = weight[:, None] * residual
     slopes = np.abs(transposed_centered_times(X, mean, weighted))
@@ -310,6 +310,11 @@ def _prove_gradient(task: LogisticTask, mean: Array, logits: Array, goal: float)
         largest = np.maximum(largest, np.abs(weighted.sum(axis=0)).max() / np.sqrt(weight.sum()))
     gradient = float(largest) / max(size, TINY)
     is_separable = separable(X, task.labels, weight, logits, task.fit_intercept)
+    return gradient_certificate(gradient, is_separable, goal)
+
+
+def gradient_certificate(gradient: float, is_separable: bool, goal: float) -> Certificate:
+    """Return the certificate of a model without a penalty."""
     bound, said = np.inf if is_separable else goal + ROUNDING, "largest correlation of a column with the residual"
     grows = "1 if a hyperplane separates classes, so that the coefficients would grow for ever"
     remedy = "The classes can be separated: no finite coefficients are best. Use a penalty (a finite C)."
@@ -332,7 +337,7 @@ def separable(X: SparseOrDense, labels: Array, weight: Array, logits: Array, fit
     margins = _margin_rows(rows, labels, logits.shape[1])
     if margins.nnz > LARGEST_PROGRAM:
         full = np.column_stack([np.zeros(len(logits)), logits]) if logits.shape[1] == 1 else logits
-        return bool(np.all(_least_margins(full[used], labels) > 0.0))
+        return bool(np.all(least_margins(full[used], labels) > 0.0))
     m = margins.shape[0]
     scale = np.abs(margins).max(axis=1).toarray().ravel()
     margins = sparse.diags_array(1.0 / np.where(scale > 0.0, scale, 1.0)) @ margins
@@ -356,13 +361,15 @@ def _margin_rows(rows: SparseOrDense, labels: Array, n_columns: int) -> Any:
     return sparse.vstack(blocks, format="csr")
 
 
-def _least_margins(logits: Array, labels: Array) -> Array:
+def least_margins(logits: Array, labels: Array) -> Array:
+    """Return by how much the logit of each row's own class exceeds the largest other."""
     rows, others = np.arange(len(logits)), logits.copy()
     others[rows, labels] = -np.inf
     return logits[rows, labels] - others.max(axis=1)
 
 
-def _loss(logits: Array, labels: Array, weight: Array) -> float:
+def loss_of(logits: Array, labels: Array, weight: Array) -> float:
+    """Return the weighted sum of the losses; small ones keep all their digits."""
     if logits.shape[1] == 1:
         return -float(weight @ log_expit(np.where(labels == 1, logits[:, 0], -logits[:, 0])))
     ahead = _ahead(logits, labels)
@@ -371,7 +378,7 @@ def _loss(logits: Array, labels: Array, weight: Array) -> float:
     return float(weight @ np.where(most > 0.0, most + np.log(np.exp(-most) + others), np.log1p(others)))
 
 
-def _residuals(logits: Array, labels: Array) -> Array:
+def residuals_of(logits: Array, labels: Array) -> Array:
     """Return probabilities less labels; small ones keep all their digits."""
     if logits.shape[1] == 1:
         z = logits[:, 0]

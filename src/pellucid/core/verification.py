@@ -159,7 +159,7 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
 
 def _is_training_data(model: CertifiedEstimator, data: TrainingData | RowBlocks) -> bool:
     """Return whether the fingerprint of the fit is that of these data; a ranking's covers its queries too."""
-    if isinstance(data, RowBlocks):
+    if isinstance(data, RowBlocks) or data.name:
         return model.data_fingerprint_ == data.fingerprint
     return model.data_fingerprint_ in (data.fingerprint, fingerprint(*data.given, getattr(model, "qid_", None)))
 

@@ -1,142 +1,316 @@
-"""Speed of k-means: from the same start to the same fixed point, its start alone, and from batches."""
+"""A pass over blocks on many machines, on paper: a simulated cluster, held against local runs where there are some.
+
+A pass has a task for each block, which reads it and leaves statistics, and a tree of tasks that join eight of these at
+a time. The simulation knows a scheduler that hands out one task after the other, slots that work, the way of statistics
+over a network, tasks that take longer than others, and workers that die and whose results are computed again. Its two
+constants, seconds a block and seconds of the scheduler a task, are measured here; what it says of one and two workers
+is printed beside what they took.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib.util import find_spec
-from typing import Any, NamedTuple
+import heapq
+import math
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-import sklearn.cluster as peer
 from rich.console import Console
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfTransformer
+from rich.table import Table
 
-import pellucid.cluster as ours
-from benchmarks.growth import print_growth
-from benchmarks.harness import OURS, Row
-from benchmarks.linear_classifiers import mnist, reuters
-from pellucid.core.threads import thread_count
+from pellucid.core.scale.row_blocks import JOINED
 
-ROUNDS = 300
-
-
-class Problem(NamedTuple):
-    """Rows, the centers to start from, and how many rounds the plain method takes from there."""
-
-    X: Any
-    start: np.ndarray
-    n_rounds: int
+HEIGHT, COLUMNS = 500_000, 20
+GIGABIT = 125e6
+"""Bytes a second."""
+LOCAL_BLOCKS = 24
+EMPTY_TASKS = 2000
 
 
-def problem(X: Any, k: int) -> Problem:
-    start = X[:k].toarray() if sparse.issparse(X) else X[:k].copy()
-    return Problem(X, start, ours.KMeans(k, init=start, tol=0.0, max_iter=ROUNDS).fit(X).n_iter_)
+@dataclass(frozen=True)
+class Cluster:
+    """Machines that work, and what lies between them."""
+
+    workers: int
+    slots: int = 1
+    """Tasks that a worker does at a time."""
+    latency: float = 0.5e-3
+    bandwidth: float = 10 * GIGABIT
+    per_task: float = 0.5e-3
+    """Seconds of the scheduler, which does one thing after the other."""
+    spread: float = 0.0
+    """Deviation of the logarithm of a task's time: 0.5 makes one of a hundred three times as long as most."""
+    lost: tuple[float, ...] = ()
+    """Seconds after which a worker dies, each another one."""
 
 
-def blobs(n: int, p: int, k: int) -> Problem:
-    rng = np.random.default_rng(0)
-    return problem(rng.standard_normal((n, p)) + 3.0 * rng.standard_normal((k, p))[rng.integers(k, size=n)], k)
+@dataclass(frozen=True)
+class Pass:
+    """What is to be done once over all rows."""
+
+    blocks: int
+    seconds: float
+    """To read a block and to sum it."""
+    size: int
+    """Bytes of the statistics of a block."""
+    join: float = 1e-4
+    """Seconds to join two statistics."""
+    joined: int = JOINED
 
 
-def tf_idf() -> Problem:
-    return problem(sparse.csr_array(TfidfTransformer().fit_transform(reuters().X)), 20)
+@dataclass(frozen=True)
+class Outcome:
+    """How a simulated pass went."""
+
+    seconds: float
+    moved: int
+    """Bytes that went from one worker to another."""
+    again: int
+    """Tasks that were done a second time."""
 
 
-def inertia(data: Problem, centers: np.ndarray) -> float:
-    """Return the sum of squared distances to the nearest center."""
-    model = peer.KMeans(len(centers), init=centers, n_init=1, max_iter=1)
-    model.cluster_centers_, model._n_threads, model.n_features_in_ = centers.astype(np.float64), 1, data.X.shape[1]
-    return -float(model.score(data.X))
+Task = tuple[int, int]
+"""Height in the tree, 0 for a block, and number from the left."""
 
 
-def by(kind: Any, **settings: Any) -> Callable[[Problem], np.ndarray]:
-    def fit(data: Problem) -> Any:
-        return kind(len(data.start), init=data.start, n_init=1, max_iter=ROUNDS, tol=0.0, **settings).fit(data.X)
+class Simulation:
+    """One pass on one cluster, from event to event: a task that ends, or a worker that does."""
 
-    return lambda data: fit(data).cluster_centers_
+    def __init__(self, work: Pass, cluster: Cluster, seed: int = 0) -> None:
+        self.work, self.cluster = work, cluster
+        self.rng = np.random.default_rng(seed)
+        self.levels = _tree(work.blocks, work.joined)
+        self.place: dict[Task, int] = {}
+        """Of each result that exists, the worker that holds it."""
+        self.waiting = [(0, number) for number in range(work.blocks)]
+        """Tasks that can be done, the highest first: (- height, number)."""
+        self.running: dict[Task, int] = {}
+        self.free = [worker for worker in range(cluster.workers) for _ in range(cluster.slots)]
+        self.events: list[tuple[float, int, Task]] = [
+            (seconds, worker, LOST) for worker, seconds in enumerate(cluster.lost)
+        ]
+        heapq.heapify(self.events)
+        self.scheduler, self.moved, self.done = 0.0, 0, 0
+
+    def run(self) -> Outcome:
+        """Return how it went once the last join is done."""
+        top = (len(self.levels) - 1, 0)
+        now = 0.0
+        self._hand_out(now)
+        while top not in self.place:
+            now, worker, task = heapq.heappop(self.events)
+            if task == LOST:
+                self._bury(worker)
+            elif self.running.get(task) == worker:
+                self._finish(task, worker)
+            self._hand_out(now)
+        return Outcome(now, self.moved, self.done - sum(self.levels))
+
+    def _finish(self, task: Task, worker: int) -> None:
+        del self.running[task]
+        self.place[task] = worker
+        self.free.append(worker)
+        self.done += 1
+        if task[0] + 1 < len(self.levels) and all(part in self.place for part in self._parts(self._above(task))):
+            self._ask_for(self._above(task))
+
+    def _hand_out(self, now: float) -> None:
+        while self.waiting and self.free:
+            height, number = heapq.heappop(self.waiting)
+            task = (-height, number)
+            if task in self.place or task in self.running or not all(part in self.place for part in self._parts(task)):
+                continue  # asked for twice; or a part was lost, and it comes back when that is there again
+            worker = self.free.pop()
+            far = sum(self.place[part] != worker for part in self._parts(task))
+            self.moved += far * self.work.size
+            self.scheduler = max(self.scheduler, now) + self.cluster.per_task
+            way = far * self.work.size / self.cluster.bandwidth + (self.cluster.latency if far else 0.0)
+            own = self.work.seconds if task[0] == 0 else self.work.join * (len(self._parts(task)) - 1)
+            own *= math.exp(self.cluster.spread * self.rng.standard_normal())
+            self.running[task] = worker
+            heapq.heappush(self.events, (self.scheduler + way + own, worker, task))
+
+    def _parts(self, task: Task) -> list[Task]:
+        height, number = task
+        if height == 0:
+            return []
+        first = number * self.work.joined
+        return [(height - 1, k) for k in range(first, min(first + self.work.joined, self.levels[height - 1]))]
+
+    def _bury(self, dead: int) -> None:
+        """Forget a worker, and put back what it was doing and what it held that is still wanted."""
+        self.free = [worker for worker in self.free if worker != dead]
+        lost = [task for task, worker in self.running.items() if worker == dead]
+        self.done += len(lost)
+        for task in lost:
+            del self.running[task]
+        held = [task for task, worker in self.place.items() if worker == dead]
+        for task in held:
+            del self.place[task]
+        for task in (*lost, *(task for task in held if self._above(task) not in self.place)):
+            self._ask_for(task)
+
+    def _ask_for(self, task: Task) -> None:
+        """Put a task back, or what it is made of if that is gone too."""
+        if task in self.place or task in self.running:
+            return
+        missing = [part for part in self._parts(task) if part not in self.place]
+        for part in missing:
+            self._ask_for(part)
+        if not missing:
+            heapq.heappush(self.waiting, (-task[0], task[1]))
+
+    def _above(self, task: Task) -> Task:
+        return task[0] + 1, task[1] // self.work.joined
 
 
-def faiss() -> dict[str, Callable[[Problem], Any]]:
-    """Return the k-means of faiss, where that is installed: in single precision, with as many rounds as are needed."""
-    if not find_spec("faiss"):
-        return {}
-    import faiss as library
-
-    def fit(data: Problem) -> np.ndarray:
-        library.omp_set_num_threads(thread_count())
-        most = len(data.X)
-        machine = library.Kmeans(data.X.shape[1], len(data.start), niter=data.n_rounds, max_points_per_centroid=most)
-        machine.train(data.X.astype(np.float32), init_centroids=data.start.astype(np.float32))
-        return machine.centroids.astype(np.float64)
-
-    return {"faiss": fit}
+LOST: Task = (-1, -1)
 
 
-def to_convergence(name: str, prepare: Callable[[], Problem], rounds: int = 5, *, dense: bool = True) -> Row:
-    """Return a row for k-means from a given start."""
-    contenders = {
-        OURS: by(ours.KMeans),
-        "sklearn lloyd": by(peer.KMeans, algorithm="lloyd"),
-        "sklearn elkan": by(peer.KMeans, algorithm="elkan"),
-    }
-    return Row(name, prepare, contenders | (faiss() if dense else {}), inertia, slack=1e-4, rounds=rounds)
+def _tree(blocks: int, joined: int) -> list[int]:
+    levels = [blocks]
+    while levels[-1] > 1:
+        levels.append(-(-levels[-1] // joined))
+    return levels
 
 
-def start_alone(n: int, p: int, k: int) -> Row:
-    """Return a row for k-means++: the objective of the rows drawn, the mean of three seeds."""
-
-    def draw(function: Callable[..., Any]) -> Callable[[Problem], Any]:
-        return lambda data: [function(data.X, k, random_state=seed)[0] for seed in range(3)]
-
-    def objective(data: Problem, starts: Any) -> float:
-        return float(np.mean([inertia(data, centers) for centers in starts]))
-
-    contenders = {OURS: draw(ours.kmeans_plusplus), "sklearn": draw(peer.kmeans_plusplus)}
-    name = f"k-means++ alone {n:,} x {p}, k = {k}"
-    return Row(name, lambda: blobs(n, p, k), contenders, objective, slack=0.1, rounds=5)
+def simulated(work: Pass, cluster: Cluster, draws: int = 3) -> Outcome:
+    """Return the median of some draws."""
+    found = sorted((Simulation(work, cluster, seed).run() for seed in range(draws)), key=lambda one: one.seconds)
+    return found[draws // 2]
 
 
-def from_batches(n: int, p: int, k: int) -> Row:
-    """Return a row for k-means from batches: the sum of three seeds."""
-
-    def fit(kind: Any) -> Callable[[Problem], Any]:
-        return lambda data: [kind(k, random_state=seed, n_init=1).fit(data.X).inertia_ for seed in range(3)]
-
-    contenders = {OURS: fit(ours.MiniBatchKMeans), "sklearn": fit(peer.MiniBatchKMeans)}
-    name = f"MiniBatchKMeans {n:,} x {p}, k = {k}"
-    return Row(name, lambda: blobs(n, p, k), contenders, lambda _data, found: float(sum(found)), slack=0.05, rounds=3)
-
-
-def rows() -> list[Row]:
-    """Return the rows of the table; without PELLUCID_DATA real data are numbers of the same shape."""
-    shapes = ((100_000, 20, 50), (1_000_000, 8, 16), (20_000, 50, 500))
-    table = [
-        to_convergence(f"KMeans {n:,} x {p}, k = {k}", lambda n=n, p=p, k=k: blobs(n, p, k), rounds=3)
-        for n, p, k in shapes
-    ]
-    table += [
-        to_convergence("KMeans MNIST 60,000 x 784, k = 10", lambda: problem(mnist().X, 10), rounds=3),
-        to_convergence("KMeans Reuters sparse 8,293 x 18,933, k = 20", tf_idf, dense=False),
-    ]
-    starts = [start_alone(n, p, k) for n, p, k in shapes]
-    return [*table, *starts, from_batches(1_000_000, 20, 10)]
+def report(console: Console, only: str) -> None:  # noqa: ARG001  (all benchmarks take it)
+    """Print the constants, the simulation beside local runs, and what it says of clusters that are not here."""
+    per_task, each, size, local = _measured()
+    console.print(
+        f"Measured here: {1e3 * each:.0f} ms a block of {HEIGHT:,} x {COLUMNS} float32, {1e3 * per_task:.2f} ms of the "
+        f"scheduler a task, {size:,} bytes of statistics a block (LinearRegression)."
+    )
+    table = Table("workers", "measured, s", "simulated, s", title=f"one pass over {LOCAL_BLOCKS} blocks")
+    for workers, seconds in local.items():
+        said = simulated(Pass(LOCAL_BLOCKS, each, size), Cluster(workers, per_task=per_task))
+        table.add_row(str(workers), f"{seconds:.2f}", f"{said.seconds:.2f}")
+    console.print(table)
+    console.print(_growth(each, per_task, size))
+    console.print(_trees(each, per_task))
+    console.print(_troubles(each, per_task, size))
 
 
-def report(console: Console, only: str) -> None:
-    """Print how time and memory of 20 rounds grow, unless other rows are asked for."""
-    if only:
-        return
-    sizes = (
-        (50_000, 20, 25), (100_000, 20, 25), (200_000, 20, 25), (400_000, 20, 25), (100_000, 20, 50),
-        (100_000, 20, 100), (100_000, 20, 200), (100_000, 40, 25), (100_000, 80, 25),
-    )  # fmt: skip
+def _growth(each: float, per_task: float, size: int) -> Table:
+    """Return one pass over many rows on many machines of 16 slots."""
+    table = Table(
+        "rows", "machines", "one pass, s", "of ideal", "moved, MB", title="16 slots a machine, 10 gigabit, spread 0.3"
+    )
+    for rows in (1e8, 1e9, 1e10):
+        for machines in (1, 10, 100):
+            blocks = int(rows / HEIGHT)
+            work = Pass(blocks, each, size)
+            said = simulated(work, Cluster(machines, 16, per_task=per_task, spread=0.3))
+            ideal = blocks * each * math.exp(0.045) / (16 * machines)
+            table.add_row(
+                f"{rows:.0e}",
+                str(machines),
+                f"{said.seconds:.1f}",
+                f"{ideal / said.seconds:.2f}",
+                f"{said.moved / 1e6:.1f}",
+            )
+    return table
 
-    def prepare(n: int, p: int, k: int) -> Problem:
-        X = np.random.default_rng(0).standard_normal((n, p))
-        return Problem(X, X[:k].copy(), 20)
 
-    def fit(data: Problem) -> Any:
-        return ours.KMeans(len(data.start), init=data.start, tol=0.0, max_iter=data.n_rounds).fit(data.X)
+def _trees(each: float, per_task: float) -> Table:
+    """Return how long a pass takes by the number of statistics that are joined at once, and their size."""
+    table = Table(
+        "columns",
+        "bytes",
+        *(f"by {joined}" for joined in (2, 8, 32, 2000)),
+        title="joined at once: 2,000 blocks, 10 machines, s",
+    )
+    for columns in (20, 200, 2000):
+        size = 8 * columns * (columns + 1)
+        seconds = each * columns / COLUMNS
+        cells = []
+        for joined in (2, 8, 32, 2000):
+            work = Pass(2000, seconds, size, join=size / 4e9, joined=joined)
+            cells.append(f"{simulated(work, Cluster(10, 16, per_task=per_task)).seconds:.1f}")
+        table.add_row(str(columns), f"{size:,}", *cells)
+    return table
 
-    print_growth(console, "KMeans, 20 rounds on rows without clusters", sizes, prepare, fit)
+
+def _troubles(each: float, per_task: float, size: int) -> Table:
+    """Return what slow tasks and lost workers cost."""
+    table = Table("10^10 rows, 100 machines of 16 slots", "s", "done again", title="what goes wrong")
+    work, quiet = Pass(20_000, each, size), Cluster(100, 16, per_task=per_task)
+    end = simulated(work, quiet).seconds
+    for name, cluster in {
+        "nothing": quiet,
+        "slow tasks, spread 0.5": replace(quiet, spread=0.5),
+        "slow tasks, spread 1": replace(quiet, spread=1.0),
+        "one worker dies half way": replace(quiet, lost=(end / 2,)),
+        "ten die half way": replace(quiet, lost=(end / 2,) * 10),
+        "1 gigabit, 5 ms away": replace(quiet, bandwidth=GIGABIT, latency=5e-3),
+    }.items():
+        said = simulated(work, cluster)
+        table.add_row(name, f"{said.seconds:.1f}", str(said.again))
+    return table
+
+
+def _measured() -> tuple[float, float, int, dict[int, float]]:
+    """Return seconds of the scheduler a task, seconds and bytes of a block, and of a pass by the number of workers."""
+    from dask.base import compute
+    from dask.delayed import delayed
+    from distributed import Client, LocalCluster
+
+    passes: dict[int, float] = {}
+    per_task = each = 0.0
+    size = 0
+    for workers in (1, 2):
+        options: dict[str, Any] = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+        with LocalCluster(**options) as cluster, Client(cluster):
+            blocks = [delayed(_made_block)(number, pure=False) for number in range(LOCAL_BLOCKS)]
+            _seconds_of_pass(blocks)  # imports and compiles
+            passes[workers] = statistics.median(_seconds_of_pass(blocks) for _ in range(3))
+            if workers == 1:
+                start = time.perf_counter()
+                compute(*(delayed(_nothing)(k) for k in range(EMPTY_TASKS)))
+                per_task = (time.perf_counter() - start) / EMPTY_TASKS
+                timed = compute(*(delayed(_timed_block)(k) for k in range(6)))
+                each = statistics.median(seconds for seconds, _ in timed)
+                size = timed[0][1]
+    return per_task, each, size, passes
+
+
+def _seconds_of_pass(blocks: Sequence[Any]) -> float:
+    from pellucid.core.scale.moments import join_summaries, summarize_block
+    from pellucid.core.scale.row_blocks import Layout, RowBlocks
+
+    start = time.perf_counter()
+    RowBlocks(blocks, [None] * len(blocks), [None] * len(blocks), Layout(COLUMNS)).reduce(
+        summarize_block, join_summaries, "rows"
+    )
+    return time.perf_counter() - start
+
+
+def _made_block(number: int) -> np.ndarray:
+    return np.random.default_rng(number).standard_normal((HEIGHT, COLUMNS), dtype=np.float32)
+
+
+def _timed_block(number: int) -> tuple[float, int]:
+    import pickle
+
+    from pellucid.core.scale.moments import summarize_block
+    from pellucid.core.scale.row_blocks import RowBlock
+    from pellucid.core.threads import one_thread
+
+    start = time.perf_counter()
+    block = RowBlock(number, _made_block(number))
+    with one_thread():
+        found = summarize_block(block, "rows")
+    return time.perf_counter() - start, len(pickle.dumps(found))
+
+
+def _nothing(number: int) -> int:
+    return number

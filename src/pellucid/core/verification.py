@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.core.cards import card_of
-from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts
+from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts, rows_or_blocks
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
 from pellucid.core.scale.row_blocks import RowBlocks, is_in_blocks
@@ -147,6 +147,7 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
     data: TrainingData | RowBlocks
+    X = rows_or_blocks(model, X) if isinstance(X, np.memmap) else X
     if is_in_blocks(X):
         from pellucid.core.scale.block_proofs import data_to_prove
 

@@ -13,14 +13,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
-from pellucid.core.fit import Effort
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.input_rules import FLOATS
+from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
 from pellucid.mixture.covariance_kinds import KINDS, Components
 from pellucid.mixture.gaussian_mixture_solvers import best_mixture, for_blocks, log_densities, mixture_rows
 from pellucid.mixture.gaussian_mixture_starts import check_given, start_components
+from pellucid.proofs.training_data import TrainingData
 
 
 class GaussianMixture(DensityMixin, CertifiedEstimator):
@@ -136,20 +138,16 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features); a row of weight k counts as k rows."""
-        earlier = self._components() if self.warm_start and hasattr(self, "converged_") else None
-        before = self.lower_bound_ if earlier is not None else -np.inf
+        earlier, before = self._earlier()
         data = self._check(X, y, sample_weight)
-        if data.X.shape[0] < self.n_components:
-            raise ValueError(
-                f"n_samples must be at least n_components, got n_components = {self.n_components}, n_samples = "
-                f"{data.X.shape[0]}. Expected n_samples >= n_components: ask for fewer components."
-            )
+        self._check_count(data.X.shape[0])
         given = check_given(self, data.X.shape[1])
         problem = mixture_rows(data, self.covariance_type, self.reg_covar)
         rng = check_random_state(self.random_state)
-        if earlier is not None and earlier.means.shape != (self.n_components, data.X.shape[1]):
-            raise ValueError("X must have the columns of the last fit with warm_start=True, and n_components as many.")
-        effort = Effort(self.tol, self.max_iter, self._watch(X, None, attributes=_attributes, max_iter=self.max_iter))
+        self._check_earlier(earlier, data.X.shape[1])
+        effort = Effort(
+            self.tol, self.max_iter, self._watch(X, None, attributes=self._attributes_of, max_iter=self.max_iter)
+        )
 
         def start() -> Components:
             if earlier is not None:
@@ -157,7 +155,10 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
             return start_components(data, problem, self, given, rng)
 
         n_starts = self.n_init if earlier is None else 1
-        self._adopt(best_mixture(data, problem, start, n_starts, effort, before), data)
+        return self._adopt(best_mixture(data, problem, start, n_starts, effort, before), data)
+
+    def _adopt(self, found: Fit, data: TrainingData | RowBlocks) -> Self:
+        super()._adopt(found, data)
         if "collapsed" in self.certificate_.reason:
             warn_user(f"GaussianMixture: {self.certificate_.reason}", ConvergenceWarning)
         return self
@@ -216,6 +217,33 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
         """Return Akaike's information criterion for the rows: the smaller, the better."""
         return -2.0 * self.score(X) * len(self._check_new(X)) + 2.0 * self._n_parameters()
 
+    def _earlier(self) -> tuple[Components | None, float]:
+        """Return the components to go on from, if there are any, and their lower bound."""
+        if self.warm_start and hasattr(self, "converged_"):
+            return self._components(), self.lower_bound_
+        return None, -np.inf
+
+    def _check_earlier(self, earlier: Components | None, n_features: int) -> None:
+        if earlier is not None and earlier.means.shape != (self.n_components, n_features):
+            raise ValueError("X must have the columns of the last fit with warm_start=True, and n_components as many.")
+
+    def _check_count(self, n_rows: int) -> None:
+        if n_rows < self.n_components:
+            raise ValueError(
+                f"n_samples must be at least n_components, got n_components = {self.n_components}, n_samples = "
+                f"{n_rows}. Expected n_samples >= n_components: ask for fewer components."
+            )
+
+    @staticmethod
+    def _attributes_of(found: Components) -> dict[str, Any]:
+        """Return what a callback needs to ask an iterate."""
+        return {
+            "weights_": found.weights,
+            "means_": found.means,
+            "covariances_": found.covariances,
+            "precisions_cholesky_": found.factors,
+        }
+
     def _n_parameters(self) -> int:
         k, d = self.means_.shape
         matrix = d * (d + 1) // 2
@@ -239,13 +267,3 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
         with own_threads():
             for_blocks(KINDS[self.covariance_type], self._components(), X, respond)
         return shares
-
-
-def _attributes(found: Components) -> dict[str, Any]:
-    """Return what a callback needs to ask an iterate."""
-    return {
-        "weights_": found.weights,
-        "means_": found.means,
-        "covariances_": found.covariances,
-        "precisions_cholesky_": found.factors,
-    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ class MixtureRows:
     """Of the columns of standardized rows."""
     second: Array | None
     """Second moments of all standardized rows, for covariances that all components share."""
+    total: float
+    """Number of rows, repetitions counted."""
 
     @property
     def log_scale(self) -> float:
@@ -77,13 +80,21 @@ class MixtureRows:
 
 def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> MixtureRows:
     """Return the rows as the steps want them."""
-    kind, one_scale = KINDS[covariance_type], covariance_type == "spherical"
+    one_scale = covariance_type == "spherical"
     rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
+    second = _second_moments(rows) if covariance_type == "tied" else None
+    return rows_of_mixture(rows, covariance_type, reg_covar, second, rows.total)
+
+
+def rows_of_mixture(
+    rows: StandardRows, covariance_type: str, reg_covar: float, second: Array | None, total: float
+) -> MixtureRows:
+    """Return standardized rows, so many in all, with what the steps need to know beside them."""
     assert rows.variances is not None
     least = np.maximum(reg_covar, FLOOR * rows.variances) if reg_covar > 0.0 else np.zeros(len(rows.variances))
     floor = least / rows.scale**2
     variances = rows.variances / rows.scale**2
-    return MixtureRows(rows, kind, floor, variances, _second_moments(rows) if covariance_type == "tied" else None)
+    return MixtureRows(rows, KINDS[covariance_type], floor, variances, second, total)
 
 
 def best_mixture(
@@ -95,16 +106,18 @@ def best_mixture(
     before: float,
 ) -> Fit:
     """Return the best of several fits, the first of equal ones; ``before`` is the lower bound of an earlier fit."""
-    runs: list[_EmRun] = []
+    runs: list[EmRun] = []
     for _ in range(n_starts):
-        run = _ascend(problem, start(), effort, before)
+        run = ascend(problem, start(), effort, before, partial(em_step, problem))
         if not runs or run.bound > runs[0].bound:
             runs = [run]
-    return _finished(data, problem, runs[0])
+    return fit_of(problem, runs[0], _log_likelihood(data, problem, runs[0].found))
 
 
 @dataclass(frozen=True, eq=False)
-class _EmRun:
+class EmRun:
+    """Where EM has come from one start, in standardized units, and how."""
+
     found: Components
     bounds: list[float]
     bound: float
@@ -114,12 +127,19 @@ class _EmRun:
     trace: Trace
 
 
-def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: float) -> _EmRun:
+def ascend(
+    problem: MixtureRows,
+    found: Components,
+    effort: Effort,
+    before: float,
+    step: Callable[[Components], tuple[float, Components]],
+) -> EmRun:
+    """Return where the steps lead, until they gain and move less than the goal."""
     trace, bounds, bound, last = Trace(), list[float](), before, np.inf
     converged, stopped, moved = False, "max_iter", np.inf
     for n_iter in range(1, effort.max_iter + 1):
         previous, old = bound, found
-        bound, found = em_step(problem, old)
+        bound, found = step(old)
         moved = movement(problem.kind, found, old)
         bounds.append(bound)
         trace.add(iteration=n_iter, objective=-bound, gain=bound - previous, moved=moved)
@@ -134,10 +154,11 @@ def _ascend(problem: MixtureRows, found: Components, effort: Effort, before: flo
             stopped = "callback"
             break
         last = moved
-    return _EmRun(found, bounds, bound, moved, converged, stopped, trace)
+    return EmRun(found, bounds, bound, moved, converged, stopped, trace)
 
 
-def _finished(data: TrainingData, problem: MixtureRows, run: _EmRun) -> Fit:
+def fit_of(problem: MixtureRows, run: EmRun, log_likelihood: float) -> Fit:
+    """Return a run as the fit it is; the likelihood is that of its last components."""
     found = problem.in_units(run.found)
     attributes = {
         "weights_": found.weights,
@@ -149,36 +170,56 @@ def _finished(data: TrainingData, problem: MixtureRows, run: _EmRun) -> Fit:
         "n_iter_": len(run.bounds),
         "lower_bound_": run.bound,
         "lower_bounds_": run.bounds,
-        "log_likelihood_": _log_likelihood(data, problem, run.found, found),
+        "log_likelihood_": log_likelihood,
     }
     return Fit(attributes, run.trace, run.stopped)
 
 
-def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components, found: Components) -> float:
+def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components) -> float:
     """Return the mean log likelihood of the final components, by products where these lose no digits."""
-    if _narrowest(problem.kind, standard.factors) > NARROW:
-        logs = log_densities(problem.kind, found, data.X)
+    if is_narrow(problem, standard):
+        logs = log_densities(problem.kind, problem.in_units(standard), data.X)
         return float(logs.mean() if data.weight is None else data.weight @ logs / data.weight.sum())
     log_sum = soft_log_sum(problem.rows, problem.kind.features, problem.kind.coefficients(standard))
-    return (log_sum - _shared_part(problem, standard)) / problem.rows.total - problem.log_scale
+    return (log_sum - _shared_part(problem, standard)) / problem.total - problem.log_scale
 
 
 def _shared_part(problem: MixtureRows, found: Components) -> float:
     """Return the part of all log densities that the features leave out, as components of one covariance share it."""
     if problem.second is None:
         return 0.0
-    return 0.5 * problem.rows.total * float(np.sum(problem.kind.precisions(found.factors) * problem.second))
+    return 0.5 * problem.total * float(np.sum(problem.kind.precisions(found.factors) * problem.second))
 
 
 def em_step(problem: MixtureRows, found: Components) -> tuple[float, Components]:
     """Return the mean log likelihood of the components, and the components after one EM step."""
-    if _narrowest(problem.kind, found.factors) > NARROW:
-        log_sum, moments = _careful_pass(problem, found)
+    careful = is_narrow(problem, found)
+    return step_of(problem, found, pass_sums(problem, found, careful=careful), careful=careful)
+
+
+def is_narrow(problem: MixtureRows, found: Components) -> bool:
+    """Return whether the fast pass would lose too many digits."""
+    return _narrowest(problem.kind, found.factors) > NARROW
+
+
+PassSums = tuple[Any, ...]
+"""The sum of the log densities, and sums over the rows of each component; those of parts of the rows add up."""
+
+
+def pass_sums(problem: MixtureRows, found: Components, *, careful: bool) -> PassSums:
+    """Return what one pass over rows sums up, from features or from differences."""
+    if careful:
+        return _careful_pass(problem, found)
+    return soft_sums(problem.rows, problem.kind.features, problem.kind.coefficients(found))
+
+
+def step_of(problem: MixtureRows, found: Components, sums: PassSums, *, careful: bool) -> tuple[float, Components]:
+    """Return the mean log likelihood and the components after the step, from the sums over all rows."""
+    if careful:
+        log_sum, moments = sums[0], _careful_moments(problem, found, *sums[1:])
     else:
-        log_sum, sums = soft_sums(problem.rows, problem.kind.features, problem.kind.coefficients(found))
-        moments = problem.kind.moments(sums, problem.second)
-        log_sum -= _shared_part(problem, found)
-    return log_sum / problem.rows.total - problem.log_scale, components_of(problem, moments, found)
+        log_sum, moments = sums[0] - _shared_part(problem, found), problem.kind.moments(sums[1], problem.second)
+    return log_sum / problem.total - problem.log_scale, components_of(problem, moments, found)
 
 
 def components_of(problem: MixtureRows, moments: ComponentMoments, old: Components | None = None) -> Components:
@@ -217,8 +258,8 @@ def for_blocks(kind: Any, found: Components, X: Array, respond: Callable[[slice,
     run_blocks(work, parts_of(len(X), width, X.nbytes))
 
 
-def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, ComponentMoments]:
-    """Return the sum of the log densities and the moments, all about the means of the components."""
+def _careful_pass(problem: MixtureRows, found: Components) -> PassSums:
+    """Return the sum of the log densities and totals, shifts and scatters about the means of the components."""
     from pellucid.solvers.soft_assignment_kernels import responsibilities_pass
 
     rows, kind = problem.rows, problem.kind
@@ -243,13 +284,19 @@ def _careful_pass(problem: MixtureRows, found: Components) -> tuple[float, Compo
         return log_sum, totals, shifts, scatters
 
     logs, *sums = zip(*run_blocks(work, parts_of(n, int(np.prod(shape)), rows.X.nbytes)), strict=True)
-    totals, shifts, scatters = (np.sum(one, axis=0) for one in sums)
+    return (float(np.sum(logs)), *(np.sum(one, axis=0) for one in sums))
+
+
+def _careful_moments(
+    problem: MixtureRows, found: Components, totals: Array, shifts: Array, scatters: Array
+) -> ComponentMoments:
+    """Return the moments from sums about the means."""
     divisor = np.where(totals > 0.0, totals, 1.0)
     shift = shifts / divisor[:, None]
-    spreads = kind.less_shift(scatters / divisor.reshape(-1, *[1] * (scatters.ndim - 1)), shift)
-    if tied:
+    spreads = problem.kind.less_shift(scatters / divisor.reshape(-1, *[1] * (scatters.ndim - 1)), shift)
+    if problem.second is not None:
         spreads = np.einsum("k,kij->ij", totals / totals.sum(), spreads)
-    return float(np.sum(logs)), ComponentMoments(totals, found.means + shift, spreads)
+    return ComponentMoments(totals, found.means + shift, spreads)
 
 
 def _narrowest(kind: Any, factors: Array) -> float:

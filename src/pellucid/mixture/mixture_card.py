@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import InputRules
+from pellucid.core.input_rules import PASSES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Live, Nothing, OneOf, Optional, Real, Text, Whole
@@ -137,7 +137,8 @@ CARDS = (
             "lower_bounds_": Items(Real(finite=False)),
             "log_likelihood_": Real(),
         },
-        input=InputRules(fewest_rows=2),
+        input=InputRules(fewest_rows=2, blocks=PASSES),
+        passes="pellucid.mixture.gaussian_mixture_passes:mixture_in_passes",
         variants=(
             {"n_components": 2, "tol": 1e-4, "max_iter": 1000},
             {"n_components": 3, "covariance_type": "tied", "init_params": "k-means++", "max_iter": 1000},

@@ -78,9 +78,13 @@ def standard_rows(X: Array, weight: Array | None, *, smallest: float = 0.0, one_
         shift, square = (np.sum(one, axis=0) for one in zip(*found, strict=True))
         origin = origin + shift / total
     variances = square / total
-    deviation = np.sqrt(np.mean(variances) * np.ones(d) if one_scale else variances)
-    scale = np.where(deviation > 0.0, np.maximum(deviation, max(smallest, TINY)), smallest if smallest > 0.0 else 1.0)
-    return StandardRows(X, weight, origin, scale, variances)
+    return StandardRows(X, weight, origin, scale_of(variances, smallest=smallest, one_scale=one_scale), variances)
+
+
+def scale_of(variances: Array, *, smallest: float = 0.0, one_scale: bool = False) -> Array:
+    """Return deviations, or one for all columns, none of them below ``smallest`` or 0."""
+    deviation = np.sqrt(np.mean(variances) * np.ones(len(variances)) if one_scale else variances)
+    return np.where(deviation > 0.0, np.maximum(deviation, max(smallest, TINY)), smallest if smallest > 0.0 else 1.0)
 
 
 @dataclass(frozen=True)

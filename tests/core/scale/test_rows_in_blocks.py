@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards
+from pellucid.core.scale.instead import INSTEAD, advice_for, takes_blocks
 from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -33,6 +35,7 @@ from pellucid.linear_model import (
     Ridge,
     RidgeClassifier,
 )
+from pellucid.mixture import GaussianMixture
 from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from pellucid.svm import SVC
 
@@ -67,8 +70,6 @@ METHODS = [
     (LinearDiscriminantAnalysis(), LABELS),
     (LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1), LABELS),
     (QuadraticDiscriminantAnalysis(), LABELS),
-    (KMeans(4, init=X[:4]), None),
-    (LogisticRegression(tol=1e-9), LABELS),
     (Lars(n_nonzero_coefs=3), Y[:, 0]),
     (LassoLars(alpha=0.1), Y),
     (RidgeClassifier(), LABELS),
@@ -76,8 +77,14 @@ METHODS = [
     (SelectTop(2, measure="correlation"), Y[:, 0]),
 ]
 
-PASSING = METHODS[15:17]
+PASSING = [
+    (KMeans(4, init=X[:4]), None),
+    (LogisticRegression(tol=1e-9), LABELS),
+    (GaussianMixture(2, weights_init=[0.4, 0.6], means_init=X[:2], precisions_init=np.stack([np.eye(P)] * 2)), None),
+]
 """Those that make a pass for each step."""
+
+METHODS += PASSING
 
 
 COUNTS = rng.poisson(2.0, (N, P))
@@ -296,6 +303,37 @@ def test_answers_about_blocks_are_lazy_and_those_about_rows(model, target):
             np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize(
+    ("model", "target"), [pair for pair in METHODS if hasattr(pair[0], "score")], ids=lambda value: type(value).__name__
+)
+def test_scores_of_blocks_are_those_of_rows(model, target, is_weighted):
+    found = fitted(model, X, target)
+    if "sample_weight" not in signature(found.score).parameters and is_weighted:
+        return
+    weight = {"sample_weight": WEIGHT} if is_weighted else {}
+    lazy = {name: blocks(value) for name, value in weight.items()}
+    targets, in_blocks = ((), ()) if target is None else ((target,), (blocks(target),))
+    expected = found.score(X, *targets, **weight)
+    np.testing.assert_allclose(found.score(blocks(X, width=2), *in_blocks, **lazy), expected, rtol=1e-10)
+
+
+def test_scores_of_tables_constant_targets_and_single_rows():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = LinearRegression().fit(frame, Y[:, 0])
+    lazy = dd.from_pandas(frame.assign(y=Y[:, 0]), npartitions=3)
+    np.testing.assert_allclose(model.score(lazy[list("abcde")], lazy["y"]), model.score(frame, Y[:, 0]), rtol=1e-12)
+    with pytest.raises(ValueError, match="y must be given"):
+        model.score(lazy[list("abcde")])
+    with pytest.raises(ValueError, match="must have the columns"):
+        model.score(lazy[list("edcba")], lazy["y"])
+    plain = LinearRegression().fit(X, np.full(N, 7.0))
+    assert plain.score(blocks(X), blocks(np.full(N, 7.0))) == plain.score(X, np.full(N, 7.0))
+    assert plain.score(blocks(X), blocks(np.full(N, 8.0))) == 0.0
+    with pytest.warns(UserWarning, match="at least 2 rows"):
+        assert np.isnan(plain.score(blocks(X[:1]), blocks(np.ones(1))))
+
+
 # tables
 
 
@@ -388,10 +426,21 @@ def test_blocks_without_rows_are_passed_over():
     )
 
 
+@pytest.mark.parametrize("name", sorted(card.name for card in all_cards()))
+def test_every_method_that_needs_all_rows_names_one_that_does_not(name):
+    if takes_blocks(name):
+        is_named = name in {other for others in INSTEAD.values() for other in others}
+        assert name not in INSTEAD or is_named, "it takes blocks now: its row in INSTEAD can go"
+        return
+    advice = advice_for(name)
+    assert advice.startswith("Take ")
+    assert takes_blocks(advice.removeprefix("Take "))
+
+
 def test_methods_that_need_every_row_say_so():
-    with pytest.raises(ValueError, match=r"X must be in memory for SVC, got a Dask collection.*sample"):
+    with pytest.raises(ValueError, match=r"in memory for SVC, got a Dask collection.*Take \w+, or fit it to a sample"):
         SVC().fit(blocks(X), blocks(LABELS))
-    with pytest.raises(ValueError, match="in memory for LinearDiscriminantAnalysis"):
+    with pytest.raises(ValueError, match=r"in memory for LinearDiscriminantAnalysis.*set shrinkage to None"):
         LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(blocks(X), blocks(LABELS))
 
 
@@ -415,11 +464,12 @@ CLUSTER = """
     from distributed import Client, LocalCluster
     from pellucid.cluster import KMeans
     from pellucid.linear_model import Lasso, LogisticRegression
+    from pellucid.mixture import GaussianMixture
 
     def fitted_bits(rows, target):
-        models = Lasso(alpha=0.1), KMeans(3, random_state=0, max_iter=20, tol=1e-2), LogisticRegression()
-        targets = target, None, target > 1.0
-        names = "coef_", "cluster_centers_", "coef_"
+        models = Lasso(alpha=0.1), KMeans(3, random_state=0, tol=1e-2), LogisticRegression(), GaussianMixture(1)
+        targets = target, None, target > 1.0, None
+        names = "coef_", "cluster_centers_", "coef_", "means_"
         for model, own, name in zip(models, targets, names):
             yield getattr(model.fit(rows, own), name).tobytes()
 

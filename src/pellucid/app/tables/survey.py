@@ -139,7 +139,7 @@ def survey(
     files = files if files.parts else files.cut()
     kinds = _kinds_of_heads(files)
     while True:
-        files = files.with_texts(kinds.texts)
+        files = files.read_as(kinds)
         found = _Pass(target, n_drawn, seed, kinds)
         for number, (part, frame) in enumerate(files.in_order()):
             show(number, len(files.parts))

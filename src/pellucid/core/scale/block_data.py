@@ -30,11 +30,7 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         found = equivalent_rows(blocks, kind, folds)
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
-    if found.n_rows < rules.fewest_rows:
-        raise ValueError(
-            f"X must have at least {rules.fewest_rows} rows, got n_samples={found.n_rows}: "
-            f"a minimum of {rules.fewest_rows} is required."
-        )
+    check_count(rules, found.n_rows)
     name, weight = fingerprint_of_blocks(found.prints), found.weight
     rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
@@ -45,6 +41,15 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         numbers = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
     own = found.labels if folds else None
     return TrainingData(rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own)
+
+
+def check_count(rules: InputRules, n_rows: int) -> None:
+    """Refuse fewer rows than the method needs."""
+    if n_rows < rules.fewest_rows:
+        raise ValueError(
+            f"X must have at least {rules.fewest_rows} rows, got n_samples={n_rows}: "
+            f"a minimum of {rules.fewest_rows} is required."
+        )
 
 
 def _fold_count(cv: Any) -> int:

@@ -24,11 +24,14 @@ ANSWERS = (
 
 
 def answer_lazily(kind: type) -> None:
-    """Let the methods of a class that answer row by row take rows in blocks, each in its own task."""
+    """Let the methods of a class that answer row by row take rows in blocks, each in its own task; its score too."""
     for name in ANSWERS:
         method = vars(kind).get(name) or getattr(kind, name, None)
         if callable(method) and not hasattr(method, "answers_lazily"):
             setattr(kind, name, _lazily(name, method))
+    score = getattr(kind, "score", None)
+    if callable(score) and not hasattr(score, "answers_lazily"):
+        kind.score = _scored(score)  # type: ignore[attr-defined]  # it has one
 
 
 def _lazily(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,6 +43,21 @@ def _lazily(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
     answered.answers_lazily = True  # type: ignore[attr-defined]
     return answered
+
+
+def _scored(score: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a score that takes rows in blocks too: it is a number, so that it is computed at once, in one pass."""
+
+    @functools.wraps(score)
+    def scored(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if is_in_blocks(X):
+            from pellucid.core.scale.block_scores import score_blocks
+
+            return score_blocks(self, X, *given, **options)
+        return score(self, X, *given, **options)
+
+    scored.answers_lazily = True  # type: ignore[attr-defined]
+    return scored
 
 
 def _answers(ask: Callable[..., Array], X: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:

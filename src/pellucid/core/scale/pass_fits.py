@@ -7,7 +7,7 @@ from typing import Any
 
 from pellucid.core.cards import card_of
 from pellucid.core.input_rules import NO_TARGET, PASSES, InputRules
-from pellucid.core.scale.block_data import look_at_columns, summed_kind
+from pellucid.core.scale.block_data import check_count, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
 from pellucid.core.watching import make_watch
 
@@ -21,10 +21,12 @@ def fit_by_passes(estimator: Any, X: Any, y: Any = None, sample_weight: Any = No
     """Fit an estimator to rows in blocks."""
     card = card_of(type(estimator))
     card.check_parameters(estimator)
-    blocks = blocks_for(estimator, card.rules_for(estimator), X, y, sample_weight, reset=True)
+    rules = card.rules_for(estimator)
+    blocks = blocks_for(estimator, rules, X, y, sample_weight, reset=True)
     watch = make_watch(estimator, X, y, attributes=dict, max_iter=getattr(estimator, "max_iter", None))
     module, function = card.passes.split(":")
     found = getattr(import_module(module), function)(estimator, blocks, watch)
+    check_count(rules, blocks.n_rows)
     return estimator._adopt(found, blocks)
 
 

@@ -94,10 +94,15 @@ def is_in_blocks(X: Any) -> bool:
 
 
 def refuse_blocks(estimator: Any) -> NoReturn:
-    """Say that a method needs all its rows in memory, and what to do."""
+    """Say that a method needs all its rows in memory, and what to take instead."""
+    from pellucid.core.scale.instead import advice_for
+
+    name = type(estimator).__name__
+    advice = advice_for(name)
+    sample = ", or fit it to a sample" if advice else "Fit it to a sample of them"
     raise ValueError(
-        f"X must be in memory for {type(estimator).__name__}, got a Dask collection: its answer depends on more of the "
-        "rows than a few passes tell. Fit it to a sample of them: X.compute()."
+        f"X must be in memory for {name}, got a Dask collection: its answer depends on more of the rows than a few "
+        f"passes tell. {advice}{sample}: X.compute()."
     )
 
 

@@ -47,6 +47,12 @@ class GaussianComponents:
         """Whether the covariances are matrices."""
         return self.covariances.ndim == 3
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether covariances are positive definite and factors have a positive diagonal, as all fits leave them."""
+        scales = np.diagonal(self.factors, axis1=1, axis2=2) if self.has_matrices else self.factors
+        return bool((scales > 0.0).all() and np.isfinite(inverse_factors(self.covariances)).all())
+
     def standardized(self, deviations: Array) -> Array:
         """Return deviations (K, n, d) in units of each component's own."""
         return deviations @ self.factors if self.has_matrices else deviations * self.factors[:, None]
@@ -93,6 +99,11 @@ def posterior(joint: Array) -> tuple[Array, Array]:
 
 def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
     """Return what one step of EM finds, in one pass over the rows."""
+    return found_in_step(model, float(weight.sum()), *plain_sums(X, weight, model))
+
+
+def plain_sums(X: Array, weight: Array, model: GaussianComponents) -> tuple[float, Array, Array, Array]:
+    """Return sums over rows: their log densities, and for each component weights, deviations and products of these."""
     log_sum, totals = 0.0, np.zeros(len(model.weights))
     shifts, spreads = np.zeros(model.means.shape), np.zeros(model.covariances.shape)
     height = max(1, ROWS_AT_ONCE // len(totals))
@@ -108,11 +119,18 @@ def step_sums(X: Array, weight: Array, model: GaussianComponents) -> StepSums:
             spreads += (deviations.transpose(0, 2, 1) * own[:, None]) @ deviations
         else:
             spreads += (own[:, None] @ np.square(deviations))[:, 0]
+    return log_sum, totals, shifts, spreads
+
+
+def found_in_step(
+    model: GaussianComponents, total: float, log_sum: float, totals: Array, shifts: Array, spreads: Array
+) -> StepSums:
+    """Return what the sums over all rows, of this total weight, say."""
     divisor = np.where(totals > 0.0, totals, 1.0)
     shift = shifts / divisor[:, None]
-    spreads /= divisor.reshape(-1, *[1] * (spreads.ndim - 1))
+    spreads = spreads / divisor.reshape(-1, *[1] * (spreads.ndim - 1))
     spreads -= shift[:, :, None] * shift[:, None, :] if model.has_matrices else shift**2
-    return StepSums(log_sum / float(weight.sum()), totals, model.means + shift, spreads)
+    return StepSums(log_sum / total, totals, model.means + shift, spreads)
 
 
 def next_components(model: GaussianComponents, found: StepSums, floor: Array) -> GaussianComponents:
@@ -129,10 +147,13 @@ def next_components(model: GaussianComponents, found: StepSums, floor: Array) ->
 
 
 def inverse_factors(covariances: Array) -> Array:
-    """Return upper triangular U with U U' the inverses, or deviations turned over."""
+    """Return upper triangular U with U U' the inverses, or deviations turned over; NaN where there are none."""
     if covariances.ndim == 2:
         return np.asarray(1.0 / np.sqrt(covariances))
-    return np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
+    try:
+        return np.linalg.inv(np.linalg.cholesky(covariances)).transpose(0, 2, 1)
+    except np.linalg.LinAlgError:
+        return np.full(covariances.shape, np.nan)
 
 
 def _seen_from(old: GaussianComponents, means: Array, covariances: Array) -> tuple[Array, Array]:
@@ -176,6 +197,8 @@ def largest_curvature(
     if k == 1:  # the likelihood of one Gaussian has one maximum, and EM goes there at once
         return -1.0
     zero = coordinates(next_components(model, step_sums(X, weight, model), floor), model)
+    if not np.isfinite(zero).all():  # no step leads anywhere
+        return inf
     drawn = np.zeros((len(zero), n_directions))
     alive = model.weights > ALIVE
     is_place = np.concatenate([alive, *(np.arange(len(zero) // k - 1) < d * one for one in alive)])

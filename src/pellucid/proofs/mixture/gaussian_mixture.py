@@ -76,24 +76,26 @@ def prove_gaussian_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -
     if wrong := misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads):
         return wrong
     model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
+    if wrong := misshapen("stationary", fitted, {"covariances_ or precisions_cholesky_": model.is_possible}):
+        return wrong
     weight = data.weights
     about = _moments_of_data(data.X, weight, model.has_matrices and not is_fitting())
     floor = variance_floor(parameters.reg_covar, about.variances)
-    moments = _moment_claims(model, about, floor, parameters)
+    moments = moment_claims(model, about, floor, parameters)
     if is_fitting():  # one more step goes no further than the gain says, and costs as much as several steps of the fit
         if parameters.max_iter == 0:
             return Certificate("none", (moments[0],), ONLY_THE_START)
-        claims = (*moments, *_rise_claims(fitted, fitted.log_likelihood_, parameters, about, floor))
-        curvature = _curvature_claim(model, data, about, floor, parameters.tol)
-        return Certificate("stationary", (*claims, curvature), _report(model, about, floor))
+        claims = (*moments, *rise_claims(fitted, fitted.log_likelihood_, parameters, about, floor))
+        curvature = _curvature_of(model, data, about, floor, parameters.tol)
+        return Certificate("stationary", (*claims, curvature), collapse_report(model, about, floor))
     found = step_sums(data.X, weight, model)
 
     def shares_of(rows: Array) -> Array:
         return posterior(model.log_joint(model.deviations(data.X[rows].astype(np.float64))))[1]
 
     own = (
-        _inverse_claim(fitted, model, about, floor),
-        _likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
+        inverse_claim(fitted, model, about, floor),
+        likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
         *answer_claims(fitted, shares_of, len(data.X), 1e-8 + 8.0 * rounding_unit(data.X.dtype)),
     )
     if parameters.max_iter == 0:
@@ -104,12 +106,12 @@ def prove_gaussian_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -
         (
             *moments,
             *own[:2],
-            *_rise_claims(fitted, found.log_likelihood, parameters, about, floor),
+            *rise_claims(fitted, found.log_likelihood, parameters, about, floor),
             Claim("step", STEP_SAYS, step, parameters.tol + STEP_ROUNDING, NOT_CONVERGED),
-            _curvature_claim(model, data, about, floor, parameters.tol),
+            _curvature_of(model, data, about, floor, parameters.tol),
             *own[2:],
         ),
-        _report(model, about, floor),
+        collapse_report(model, about, floor),
     )
 
 
@@ -118,7 +120,7 @@ ONLY_THE_START = "max_iter=0 asks for the start of the search alone: nothing is 
 STEP_SAYS = "nats by which one more step of EM moves the components, on average over the rows"
 
 
-class _DataMoments:
+class MixtureData:
     """Mean and covariance of the data, or variances alone, and how far the rows reach."""
 
     def __init__(self, n: int, mean: Array, spread: Array, reach: Any = 0.0) -> None:
@@ -134,7 +136,7 @@ class _DataMoments:
         return float(np.sum(1.0 + logs)) + 1.0
 
 
-def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoments:
+def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> MixtureData:
     """Return the moments about the mean, in blocks."""
     total, d = float(weight.sum()), X.shape[1]
     center, reach = np.asarray(X[0], dtype=np.float64), np.zeros(d)
@@ -149,10 +151,10 @@ def _moments_of_data(X: Array, weight: Array, has_matrices: bool) -> _DataMoment
                 spread += (rows.T * counts) @ rows if has_matrices else counts @ np.square(rows)
                 reach = np.max([reach, rows.max(axis=0), -rows.min(axis=0)], axis=0)
         center = center + shift / total
-    return _DataMoments(len(X), center, spread / total, reach)
+    return MixtureData(len(X), center, spread / total, reach)
 
 
-def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array, parameters: Seen) -> list[Claim]:
+def moment_claims(model: GaussianComponents, about: MixtureData, floor: Array, parameters: Seen) -> list[Claim]:
     """Return the claims that weights, mean and covariance of the mixture are those of a step of EM."""
     bound = 8.0 * sum_error(about.n)
     weights = model.weights
@@ -181,7 +183,7 @@ def _moment_claims(model: GaussianComponents, about: _DataMoments, floor: Array,
     ]
 
 
-def _inverse_claim(fitted: Seen, model: GaussianComponents, about: _DataMoments, floor: Array) -> Claim:
+def inverse_claim(fitted: Seen, model: GaussianComponents, about: MixtureData, floor: Array) -> Claim:
     """Return the claim that factors belong to the covariances, and precisions to the factors."""
     d, factors = len(about.mean), model.factors
     if model.has_matrices:
@@ -206,17 +208,18 @@ def _inverse_claim(fitted: Seen, model: GaussianComponents, about: _DataMoments,
     )
 
 
-def _likelihood_claim(stored: float, found: float, about: _DataMoments, k: int) -> Claim:
+def likelihood_claim(stored: float, found: float, about: MixtureData, k: int) -> Claim:
+    """Return the claim that the stored likelihood is that of the stored parameters."""
     said = "distance of the stored mean log likelihood from that of the stored parameters"
     return Claim("likelihood", said, abs(stored - found), likelihood_bound(about, k))
 
 
-def likelihood_bound(about: _DataMoments, k: int) -> float:
+def likelihood_bound(about: MixtureData, k: int) -> float:
     """Return the rounding that a mean log likelihood of these data may have."""
     return LIKELIHOOD_ROUNDING * (about.log_size + math.log(k))
 
 
-def _rise_claims(fitted: Seen, now: float, parameters: Seen, about: _DataMoments, floor: Array) -> tuple[Claim, Claim]:
+def rise_claims(fitted: Seen, now: float, parameters: Seen, about: MixtureData, floor: Array) -> tuple[Claim, Claim]:
     """Return the claims that the last step gained no more than ``tol``, and that no step lost more than the floor."""
     gain, fall = now - fitted.lower_bound_, fall_bound(parameters, about, floor)
     bound = parameters.tol + likelihood_bound(about, parameters.n_components)
@@ -227,7 +230,7 @@ def _rise_claims(fitted: Seen, now: float, parameters: Seen, about: _DataMoments
     )
 
 
-def fall_bound(parameters: Seen, about: _DataMoments, floor: Array) -> float:
+def fall_bound(parameters: Seen, about: MixtureData, floor: Array) -> float:
     """Return by how much a step may lower the mean log likelihood: rounding, and what the floor costs."""
     rounding = likelihood_bound(about, parameters.n_components)
     varied = about.variances > floor
@@ -235,14 +238,19 @@ def fall_bound(parameters: Seen, about: _DataMoments, floor: Array) -> float:
     return rounding + (parameters.tol + cost if parameters.reg_covar > 0.0 else 0.0)
 
 
-def _curvature_claim(
-    model: GaussianComponents, data: TrainingData, about: _DataMoments, floor: Array, tol: float
-) -> Claim:
-    n = len(data.X)
-    some = drawn(n, CURVED_AT_FIT if is_fitting() else CURVED)
+def _curvature_of(model: GaussianComponents, data: TrainingData, about: MixtureData, floor: Array, tol: float) -> Claim:
+    some = drawn(len(data.X), CURVED_AT_FIT if is_fitting() else CURVED)
     counts = np.ones(len(some)) if data.weight is None else data.weight[some]
+    return curvature_claim(model, data.X[some], counts, about, floor, tol)
+
+
+def curvature_claim(
+    model: GaussianComponents, some: Array, counts: Array, about: MixtureData, floor: Array, tol: float
+) -> Claim:
+    """Return the claim that the likelihood does not curve upward, from some of the rows."""
+    n = about.n
     directions, steps = FEW_DIRECTIONS if is_fitting() else DIRECTIONS
-    rows = np.subtract(data.X[some], about.mean, dtype=np.float64)  # small shifts would drown in a large offset
+    rows = np.subtract(some, about.mean, dtype=np.float64)  # small shifts would drown in a large offset
     centered = replace(model, means=model.means - about.mean)
     value = largest_curvature(rows, counts, centered, floor, n_directions=directions, n_steps=steps)
     sample = "" if len(some) == n else f", from {len(some):,} of {n:,} rows"
@@ -251,7 +259,7 @@ def _curvature_claim(
     return Claim("curvature", said, value, curvature_bound(tol, len(some), n), remedy)
 
 
-def _report(model: GaussianComponents, about: _DataMoments, floor: Array) -> str:
+def collapse_report(model: GaussianComponents, about: MixtureData, floor: Array) -> str:
     """Return a sentence about components that have collapsed onto the floor, if there are any."""
     own = np.diagonal(model.covariances, axis1=1, axis2=2) if model.has_matrices else model.covariances
     collapsed = int(np.sum(((own < 1.5 * floor) & (about.variances > 100.0 * floor)).any(axis=1)))

@@ -18,7 +18,6 @@ INSTEAD = {
     "DecisionTreeClassifier": ("HistGradientBoostingClassifier", "LogisticRegression"),
     "DecisionTreeRegressor": ("HistGradientBoostingRegressor", "Ridge"),
     "Diana": ("KMeans",),
-    "FactorAnalysis": ("PCA",),
     "FastICA": ("PCA",),
     "FeatureEmbedding": ("PCA",),
     "FloatingSelector": ("Lasso",),

@@ -195,7 +195,9 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize("change", [lambda v: v * 1.001, lambda v: v * np.nan, lambda v: v + 1e200], ids=str)
+@pytest.mark.parametrize(
+    "change", [lambda v: v * 1.001, lambda v: v * np.nan, lambda v: v + 1e200], ids=("scaled", "nan", "huge")
+)
 @pytest.mark.parametrize(("model", "target", "name"), CHANGED)
 def test_every_attribute_that_is_changed_is_noticed(model, target, name, change):
     broken = fitted(model, blocks(X), blocks(target))

@@ -89,6 +89,10 @@ def verify(
     """
     prove = None if isinstance(model, (CertifiedEstimator, type)) else _prover_of(type(model))
     if prove is not None:
+        if is_in_blocks(X):
+            from pellucid.core.scale.block_proofs import rows_to_prove
+
+            X, sample_weight = rows_to_prove(model, X, sample_weight)
         given = {"sample_weight": sample_weight, "random_state": random_state}
         options |= {name: value for name, value in given.items() if value is not None}
         certificate: Certificate = prove(model, X, *(() if y is None else (y,)), **options)

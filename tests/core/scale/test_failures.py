@@ -112,16 +112,14 @@ BOOSTING = """
             expected = trees()
         options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
         with LocalCluster(**options) as cluster, Client(cluster) as client:
-            for number, delay in enumerate((0.2, 0.8)):
-                victim, killed = cluster.workers[number].pid, []
-                threading.Timer(delay, lambda: killed.append(os.kill(victim, signal.SIGKILL))).start()
-                assert trees() == expected
-                assert killed, "the fit was over too soon"
-                client.wait_for_workers(2)
+            victim, killed = cluster.workers[0].pid, []
+            threading.Timer(0.5, lambda: killed.append(os.kill(victim, signal.SIGKILL))).start()
+            assert trees() == expected
+            assert killed, "the fit was over too soon"
         print("same bits")
 """
 
 
-def test_boosting_survives_the_death_of_workers_with_the_same_bits(tmp_path):
+def test_boosting_survives_the_death_of_a_worker_with_the_same_bits(tmp_path):
     printed = printed_by(tmp_path, BOOSTING)
     assert "same bits" in printed, printed

@@ -19,7 +19,7 @@ from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards
 from pellucid.core.scale.instead import INSTEAD, advice_for, takes_blocks
 from pellucid.cross_decomposition import CCA
-from pellucid.decomposition import PCA
+from pellucid.decomposition import PCA, FactorAnalysis
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.feature_selection import MRMR, SelectTop
 from pellucid.linear_model import (
@@ -70,9 +70,6 @@ METHODS = [
     (LinearDiscriminantAnalysis(), LABELS),
     (LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1), LABELS),
     (QuadraticDiscriminantAnalysis(), LABELS),
-    (KMeans(4, init=X[:4]), None),
-    (LogisticRegression(tol=1e-9), LABELS),
-    (GaussianMixture(2, weights_init=[0.4, 0.6], means_init=X[:2], precisions_init=np.stack([np.eye(P)] * 2)), None),
     (Lars(n_nonzero_coefs=3), Y[:, 0]),
     (LassoLars(alpha=0.1), Y),
     (RidgeClassifier(), LABELS),
@@ -80,8 +77,16 @@ METHODS = [
     (SelectTop(2, measure="correlation"), Y[:, 0]),
 ]
 
-PASSING = METHODS[15:17]
+PASSING = [
+    (FactorAnalysis(2), None),
+    (FactorAnalysis(2, rotation="varimax"), None),
+    (KMeans(4, init=X[:4]), None),
+    (LogisticRegression(tol=1e-9), LABELS),
+    (GaussianMixture(2, weights_init=[0.4, 0.6], means_init=X[:2], precisions_init=np.stack([np.eye(P)] * 2)), None),
+]
 """Those that make a pass for each step."""
+
+METHODS += PASSING
 
 
 COUNTS = rng.poisson(2.0, (N, P))
@@ -204,6 +209,41 @@ def test_every_attribute_that_is_changed_is_noticed(model, target, name, change)
         assert not pellucid.verify(broken, blocks(X), blocks(target)).holds
 
 
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
+@pytest.mark.parametrize("is_even", [False, True], ids=["as they are", "as large on both sides"])
+def test_factors_have_the_signs_of_the_fit_in_memory(is_even, weight):
+    near = X[:2000] - X[:2000].mean(axis=0)
+    rows = np.concatenate([near, -near]) if is_even else X
+    given = {} if weight is None else {"sample_weight": np.concatenate([weight[:2000]] * 2)}
+    lazy = {name: blocks(value) for name, value in given.items()}
+    in_memory = fitted(FactorAnalysis(2), rows, None, **given)
+    in_blocks = fitted(FactorAnalysis(2), blocks(rows), None, **lazy)
+    np.testing.assert_allclose(in_blocks.components_, in_memory.components_, rtol=0, atol=1e-9)
+    assert in_blocks.certificate_.holds
+    assert pellucid.verify(in_blocks, blocks(rows, height=999), **lazy).holds
+
+
+FACTOR_CHANGES = {
+    "components_": lambda v: v * 1.001,
+    "sign": lambda v: v * [[-1.0], [1.0]],
+    "order": lambda v: v[::-1].copy(),
+    "turn": lambda v: np.array([[0.8, 0.6], [-0.6, 0.8]]) @ v,
+    "noise_variance_": lambda v: v * 1.01,
+    "mean_": lambda v: v + 1e-3,
+    "NaN": lambda v: v * np.nan,
+    "1e200": lambda v: v + 1e200,
+}
+
+
+@pytest.mark.parametrize("change", FACTOR_CHANGES)
+def test_changed_factors_are_noticed(change):
+    model = FactorAnalysis(2).fit(blocks(X))
+    name = change if change.endswith("_") else "components_"
+    setattr(model, name, FACTOR_CHANGES[change](getattr(model, name)))
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, blocks(X)).holds
+
+
 @pytest.mark.parametrize(
     ("model", "target", "sentence"),
     [
@@ -304,7 +344,7 @@ def test_answers_about_blocks_are_lazy_and_those_about_rows(model, target):
 
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["equal", "weighted"])
 @pytest.mark.parametrize(
-    ("model", "target"), [one for one in METHODS if hasattr(one[0], "score")], ids=lambda value: type(value).__name__
+    ("model", "target"), [pair for pair in METHODS if hasattr(pair[0], "score")], ids=lambda value: type(value).__name__
 )
 def test_scores_of_blocks_are_those_of_rows(model, target, is_weighted):
     found = fitted(model, X, target)

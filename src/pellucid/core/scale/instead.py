@@ -18,12 +18,9 @@ INSTEAD = {
     "DecisionTreeClassifier": ("HistGradientBoostingClassifier", "LogisticRegression"),
     "DecisionTreeRegressor": ("HistGradientBoostingRegressor", "Ridge"),
     "Diana": ("KMeans",),
-    "FactorAnalysis": ("PCA",),
     "FastICA": ("PCA",),
     "FeatureEmbedding": ("PCA",),
     "FloatingSelector": ("Lasso",),
-    "HistGradientBoostingClassifier": ("LogisticRegression",),
-    "HistGradientBoostingRegressor": ("Ridge",),
     "ID3Classifier": ("CategoricalNB",),
     "Isomap": ("PCA",),
     "KMedians": ("KMeans",),
@@ -73,6 +70,8 @@ INSTEAD = {
 
 SETTINGS = {
     "BernoulliNB": "set binarize to a number",
+    "Lars": "leave jitter at None",
+    "LassoLars": "leave jitter at None",
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LogisticRegression": "leave l1_ratio at 0",
 }

@@ -81,7 +81,7 @@ def test_it_is_the_fit_in_memory_to_the_same_rows(tmp_path):
         source, only=["least squares on components", "least squares"], without=["least squares on components"]
     )
     found = survey(TableFiles.of(source), "price", 3000)
-    rows = [frame[~found.is_kept_aside(part, len(frame))] for part, frame in found.files.in_order()]
+    rows = [frame[~found.learned.is_kept_aside(part, len(frame))] for part, frame in found.files.in_order()]
     rows = pd.concat(rows).dropna(subset="price")
     assert len(rows) == result.n_fitted
     prepared = result.model[:-1].transform(rows.drop(columns="price"))
@@ -93,7 +93,7 @@ def test_rows_kept_aside_change_nothing_but_the_score(result, tmp_path):
     table = houses()
     source = written(table, tmp_path / "files")
     found = survey(TableFiles.of(source), "price", 3000)
-    aside = [found.is_kept_aside(part, len(frame)) for part, frame in found.files.in_order()]
+    aside = [found.learned.is_kept_aside(part, len(frame)) for part, frame in found.files.in_order()]
     table.loc[np.concatenate(aside) & table["price"].notna().to_numpy(), "price"] += 1e3  # poison
     poisoned = fitted(written(table, tmp_path / "files"))
     assert poisoned.model[-1].coef_.tobytes() == result.model[-1].coef_.tobytes()

@@ -132,6 +132,17 @@ def test_fit_on_files_that_do_not_fit_writes_model_report_and_card(tmp_path, in_
     assert "6,000 rows of events:\n1,600 to compare and choose with, 400 kept aside and looked at once." in page
     assert "your own test table" not in page
     assert len(pellucid.load(out / "model.safetensors").predict(customers())) == N_ROWS
+    proof = ("verify", out / "model.safetensors", tmp_path / "events", "--target", "churn")
+    assert call(*proof) == 0
+    assert "The preparation of the columns, fitted to rows drawn from the files, was taken as it is." in (
+        capsys.readouterr().out
+    )
+    other = customers().iloc[:2000].assign(spent=lambda frame: frame["spent"] + 0.01 * (frame.index == 1234))
+    write(other, tmp_path / "events" / "0.csv")  # one number of 24,000
+    assert call(*proof) == 1
+    assert "does not hold on events" in capsys.readouterr().err
+    assert call(*proof[:-1], "age") == 2
+    assert "target must be the column that was predicted, 'churn', got 'age'" in capsys.readouterr().err
 
 
 def test_small_files_of_a_folder_are_fitted_as_one_table(tmp_path, capsys):

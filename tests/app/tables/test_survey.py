@@ -142,7 +142,7 @@ def test_the_draw_is_the_same_however_the_files_are_cut(tmp_path, monkeypatch):
     other = survey(TableFiles.of(str(tmp_path)), "y", 1000, seed=5)
     pd.testing.assert_frame_equal(one.sample, other.sample)
     pd.testing.assert_frame_equal(one.vault, other.vault)
-    assert one.vault_until == other.vault_until
+    assert one.learned == other.learned
     third = survey(TableFiles.of(str(tmp_path)), "y", 1000, seed=6)
     assert set(third.vault["id"]) != set(one.vault["id"])
 
@@ -156,7 +156,7 @@ def test_rows_are_drawn_evenly_and_those_kept_aside_are_known_again(tmp_path):
         assert drawn["id"].is_monotonic_increasing
         thirds = np.histogram(drawn["id"], 3, (0, N_ROWS))[0]
         assert np.abs(thirds - len(drawn) / 3).max() < 4 * np.sqrt(len(drawn) / 3)
-    again = [frame[found.is_kept_aside(part, len(frame))] for part, frame in found.files.in_order()]
+    again = [frame[found.learned.is_kept_aside(part, len(frame))] for part, frame in found.files.in_order()]
     assert pd.concat(again)["id"].tolist() == found.vault["id"].tolist()
 
 

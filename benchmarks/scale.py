@@ -2,6 +2,7 @@
 
 The table is made once, as Parquet, in the folder ``PELLUCID_SCALE`` (a temporary one otherwise) of ``PELLUCID_ROWS``
 rows (10^7) of 20 columns in float32; each worker may take ``PELLUCID_LIMIT`` (1GB) of memory.
+``--only boosting`` compares boosted trees with the Dask interfaces of XGBoost and LightGBM.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import boosting_in_blocks
+
 ROWS = int(float(os.environ.get("PELLUCID_ROWS", "1e7")))
 LIMIT = os.environ.get("PELLUCID_LIMIT", "1GB")
-COLUMNS, HEIGHT, ROUNDS = 20, 500_000, 3
+COLUMNS, HEIGHT, ROUNDS = 20, min(500_000, ROWS // 8), 3
 NAMES = [f"x{j}" for j in range(COLUMNS)]
 
 
@@ -53,6 +56,9 @@ def report(console: Console, only: str) -> None:
         table.add_column(heading, justify="left" if heading == "fit" else "right")
     options: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT}
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster) as client:
+        if only == "boosting":
+            boosting_in_blocks.report(console, client, folder, NAMES)
+            return
         jobs = {name: job for name, job in _jobs(folder).items() if only in name or name == PASS}
         times: dict[str, list[float]] = {name: [] for name in jobs}
         for _ in range(ROUNDS):

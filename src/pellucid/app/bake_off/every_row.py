@@ -43,7 +43,7 @@ from pellucid.core.types import Array
 from pellucid.core.verification import verify
 from pellucid.proofs.certificate import Certificate
 
-PASSES_KEPT, MOST_KEPT = 4.0, 0.4
+PASSES_KEPT, MOST_KEPT = 8.0, 0.5
 """Passes over the files for which time is kept while methods are compared, and the most of the time left for them."""
 COPIES = 8.0
 """Of a part: as read, as prepared, and on the way; while one is worked on, another may be read."""

@@ -40,9 +40,9 @@ def make_files(folder: Path) -> None:
         rng = np.random.default_rng(number)
         X = rng.standard_normal((min(HEIGHT, ROWS - start), COLUMNS), dtype=np.float32)
         X += np.arange(COLUMNS, dtype=np.float32)
-        score = 0.1 * X @ np.arange(COLUMNS, dtype=np.float32)
+        score = 0.1 * X @ np.arange(COLUMNS, dtype=np.float32)  # of mean 247
         noise = rng.standard_normal(len(X), dtype=np.float32)
-        frame = pd.DataFrame(X, columns=NAMES).assign(y=score + noise, label=(score + noise > 18).astype(np.int8))
+        frame = pd.DataFrame(X, columns=NAMES).assign(y=score + noise, label=(score + noise > 247).astype(np.int8))
         frame.to_parquet(file, compression=None)
 
 

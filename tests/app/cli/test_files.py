@@ -131,6 +131,7 @@ def test_fit_on_files_that_do_not_fit_writes_model_report_and_card(tmp_path, in_
     assert sentence in card
     assert "6,000 rows of events:\n1,600 to compare and choose with, 400 kept aside and looked at once." in page
     assert "your own test table" not in page
+    assert "pellucid verify model.safetensors events --target churn</code>" in page
     assert len(pellucid.load(out / "model.safetensors").predict(customers())) == N_ROWS
     proof = ("verify", out / "model.safetensors", tmp_path / "events", "--target", "churn")
     assert call(*proof) == 0
@@ -143,6 +144,15 @@ def test_fit_on_files_that_do_not_fit_writes_model_report_and_card(tmp_path, in_
     assert "does not hold on events" in capsys.readouterr().err
     assert call(*proof[:-1], "age") == 2
     assert "target must be the column that was predicted, 'churn', got 'age'" in capsys.readouterr().err
+
+
+def test_a_report_offers_no_proof_by_files_of_a_model_that_learned_from_a_draw(tmp_path, in_parts):
+    write(customers(), tmp_path / "events.csv")
+    arguments = ["--target", "churn", "--only", "nearest neighbors", "--time", "20s", "--out", tmp_path / "learned"]
+    assert call("fit", tmp_path / "events.csv", *arguments) == 0
+    page = (tmp_path / "learned" / "report.html").read_text()
+    assert "drawn evenly from all files: KNeighborsClassifier was not fitted to every row" in page
+    assert "pellucid verify model.safetensors" not in page
 
 
 def test_small_files_of_a_folder_are_fitted_as_one_table(tmp_path, capsys):

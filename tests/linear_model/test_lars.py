@@ -10,8 +10,10 @@ from sklearn.linear_model import lars_path as peer_lars_path
 
 import pellucid
 from pellucid import UncertifiedWarning
+from pellucid.core.cards import card_of
 from pellucid.linear_model.least_angle.lars import Lars, LassoLars, lars_path
 from pellucid.linear_model.sparse_regression.elastic_net import Lasso
+from pellucid.proofs.training_data import TrainingData
 from tests.proving import quiet_proof
 
 seeds = settings(max_examples=20, deadline=None)
@@ -278,3 +280,15 @@ def test_a_path_that_is_said_to_begin_elsewhere_is_noticed(model, factor):
     model.alphas_ = np.concatenate([factor * model.alphas_[:1], model.alphas_[1:]])
     with pytest.warns(pellucid.UncertifiedWarning):
         assert not pellucid.verify(model, X, y).holds
+
+
+@pytest.mark.parametrize("kind", [Lars, LassoLars])
+def test_the_proof_counts_weights_as_repetitions(kind):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(40, 3)) + 5.0, rng.normal(size=40), rng.integers(1, 4, 40)
+    model = kind(**({"alpha": 0.01} if kind is LassoLars else {})).fit(
+        np.repeat(X, weight, axis=0), np.repeat(y, weight)
+    )
+    prove = card_of(kind).proof_of
+    assert prove(model, TrainingData(X, y, weight.astype(float))).holds
+    assert not prove(model, TrainingData(X, y, weight[::-1].astype(float))).holds

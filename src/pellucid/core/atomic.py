@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 NEW_FILE_MODE = 0o666
 
@@ -31,19 +32,38 @@ def write_all_whole(contents: Mapping[Path, bytes]) -> None:
         _sync_folder(folder)
 
 
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Yield a file to write part by part, which has its name only when the block has ended well."""
+    with _beside(Path(path)) as (temporary, file):
+        yield file
+    try:
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(Path(path).parent)
+
+
 def _write_beside(path: Path, content: bytes) -> Path:
+    with _beside(path) as (temporary, file):
+        file.write(content)
+    return temporary
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Yield a file of a temporary name beside its own, on the disk when the block has ended, gone if it fails."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield temporary, file
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(_usual_mode())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    return temporary
 
 
 def _usual_mode() -> int:

@@ -170,6 +170,8 @@ CONTAINER_LIMITS = (
 )
 """Where a container says what it may use, by the second and by the first version of control groups."""
 OWN_PAGES = Path("/proc/self/statm")
+USUAL_SHARE = 0.8
+"""Of the memory there is, that a fit may use if nobody says otherwise."""
 
 
 def memory_there_is() -> float:
@@ -187,6 +189,11 @@ def memory_in_use() -> float:
         return float(OWN_PAGES.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError, IndexError):
         return _most_so_far()
+
+
+def memory_left() -> float:
+    """Return the bytes that a fit may still take."""
+    return max(0.0, USUAL_SHARE * memory_there_is() - memory_in_use())
 
 
 def _most_so_far() -> float:

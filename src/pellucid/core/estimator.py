@@ -41,7 +41,11 @@ def fit_method(fit: F) -> F:
         try:
             with own_threads():
                 chosen: Callable[..., Any] = fit
-                if is_in_blocks(args[0] if args else kwargs.get("X")):
+                rows = args[0] if args else kwargs.get("X")
+                if isinstance(rows, np.memmap):
+                    rows = rows_or_blocks(self, rows)
+                    args, kwargs = ((rows, *args[1:]), kwargs) if args else (args, kwargs | {"X": rows})
+                if is_in_blocks(rows):
                     chosen = _fit_to_blocks(self, fit)
                 return (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
         except BaseException:
@@ -49,6 +53,15 @@ def fit_method(fit: F) -> F:
             raise
 
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
+
+
+def rows_or_blocks(estimator: Any, rows: Any) -> Any:
+    """Return a memmap as it is, or in blocks if it is too large for memory and the method can read it so."""
+    from pellucid.core.scale.mapped_rows import in_blocks, is_too_large
+
+    if is_too_large(rows) and card_of(type(estimator)).rules_for(estimator).blocks:
+        return in_blocks(rows)
+    return rows
 
 
 def _fit_to_blocks(estimator: Any, fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,7 +26,7 @@ UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
 MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
-PASSES = "passes"
+BINS, PASSES = "bins", "passes"
 
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
@@ -53,8 +53,17 @@ class InputRules:
     blocks: str = ""
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
     weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
-    each column. ``PASSES`` where it takes several of them, by the function ``passes`` of the method's card. Empty where
-    all rows must be in memory."""
+    each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. ``PASSES`` where it
+    takes several of them, by the function ``passes`` of the method's card. Empty where all rows must be in memory."""
+
+    @property
+    def summed_target(self) -> str:
+        """What a target of rows in blocks is."""
+        return self.target
+
+    def completed(self, estimator: Any, data: TrainingData, classes: Array | None = None) -> TrainingData:
+        """Return checked data, or those that stand for rows in blocks, with a target as the method wants it."""
+        return data
 
     def check(
         self,
@@ -74,18 +83,29 @@ class InputRules:
             name = type(estimator).__name__
             raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
         if is_in_blocks(X):
-            from pellucid.core.scale.block_data import summarized
-
-            return summarized(estimator, self, X, y, sample_weight)
+            return self._check_blocks(estimator, X, y, sample_weight, reset=reset, classes=classes)
         X, y = self._validated(estimator, X, y, reset=reset)
         X = self._settled(estimator, X, look_for_nan=self.looks_for_nan or not reset)
-        weight = check_sample_weight(sample_weight, X)
+        return self._with_target(estimator, X, y, check_sample_weight(sample_weight, X), classes)
+
+    def _check_blocks(
+        self, estimator: Any, X: Data, y: Data, sample_weight: Data | None, *, reset: bool, classes: Array | None
+    ) -> TrainingData:
+        """Return a small table that stands for rows in blocks."""
+        from pellucid.core.scale.block_data import summarized
+
+        return summarized(estimator, self, X, y, sample_weight)
+
+    def _with_target(
+        self, estimator: Any, X: Any, y: Any, weight: Array | None, classes: Array | None, name: str = ""
+    ) -> TrainingData:
+        """Return checked rows with their target, labels as codes; ``name`` is the fingerprint of rows in blocks."""
         if self.target == NUMBERS:
             check_finite(y, estimator, "y")
         if self.target != CLASSES:
-            return _counted(TrainingData(X, y, weight, given=(X, y, weight)))
+            return _counted(TrainingData(X, y, weight, given=(X, y, weight), name=name))
         y = label_column(y)
-        data = TrainingData(X, y, weight, given=(X, y, weight))
+        data = TrainingData(X, y, weight, given=(X, y, weight), name=name)
         if classes is None:
             classes, codes = encode_labels(y)
             return _counted(replace(data, classes=classes, y=codes))

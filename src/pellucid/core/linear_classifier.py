@@ -12,8 +12,9 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pellucid.core.input_rules import UNCHECKED, InputRules
+from pellucid.core.input_rules import CLASSES, UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.types import Array, ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
@@ -107,15 +108,27 @@ class LabelSetRules(InputRules):
         self, estimator: Any, X: Data, y: Data = None, *args: Any, classes: Array | None = None, **options: Any
     ) -> TrainingData:
         """Return the training data with their columns of 0 and 1; the weight of its class is part of a row's."""
+        if is_in_blocks(X) and getattr(y, "ndim", 1) != 1:
+            raise ValueError(f"y must be one column of labels for rows in blocks, got {y.ndim} dimensions.")
         data = super().check(estimator, X, y, *args, **options)
+        known = getattr(estimator, "classes_", None) if options.get("reset") is False else classes
+        return self.completed(estimator, data, known)
+
+    @property
+    def summed_target(self) -> str:
+        """Of rows in blocks, the labels."""
+        return CLASSES
+
+    def completed(self, estimator: Any, data: TrainingData, classes: Array | None = None) -> TrainingData:
+        """Return the data with columns of 0 and 1 for labels, or for codes of those that ``data`` names."""
         y = data.y.toarray() if sparse.issparse(data.y) else data.y
+        y = data.classes[y] if len(data.classes) else y
         check_classification_targets(y)
         if type_of_target(y, input_name="y").startswith("multilabel"):
             found, columns = np.arange(y.shape[1]), (y != 0).astype(np.float64)
         else:
             y = label_column(y)
-            known = getattr(estimator, "classes_", None) if options.get("reset") is False else classes
-            found, codes = encode_labels(y) if known is None else (known, known_codes(y, known))
+            found, codes = encode_labels(y) if classes is None else (classes, known_codes(y, classes))
             own = np.arange(len(found)) if len(found) > 2 else np.array([1])  # of one or two classes, the second alone
             columns = (codes[:, None] == own).astype(np.float64)
         if self.class_weight is None:

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.core.cards import card_of
-from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts
+from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts, rows_or_blocks
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
 from pellucid.core.scale.row_blocks import RowBlocks, is_in_blocks
@@ -89,6 +89,10 @@ def verify(
     """
     prove = None if isinstance(model, (CertifiedEstimator, type)) else _prover_of(type(model))
     if prove is not None:
+        if is_in_blocks(X):
+            from pellucid.core.scale.block_proofs import rows_to_prove
+
+            X, sample_weight = rows_to_prove(model, X, sample_weight)
         given = {"sample_weight": sample_weight, "random_state": random_state}
         options |= {name: value for name, value in given.items() if value is not None}
         certificate: Certificate = prove(model, X, *(() if y is None else (y,)), **options)
@@ -147,6 +151,7 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
     rules = card.rules_for(model)
     classes = getattr(model, "classes_", None) if rules.target == CLASSES else None
     data: TrainingData | RowBlocks
+    X = rows_or_blocks(model, X) if isinstance(X, np.memmap) else X
     if is_in_blocks(X):
         from pellucid.core.scale.block_proofs import data_to_prove
 
@@ -159,7 +164,7 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
 
 def _is_training_data(model: CertifiedEstimator, data: TrainingData | RowBlocks) -> bool:
     """Return whether the fingerprint of the fit is that of these data; a ranking's covers its queries too."""
-    if isinstance(data, RowBlocks):
+    if isinstance(data, RowBlocks) or data.name:
         return model.data_fingerprint_ == data.fingerprint
     return model.data_fingerprint_ in (data.fingerprint, fingerprint(*data.given, getattr(model, "qid_", None)))
 

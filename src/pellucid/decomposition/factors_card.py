@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import InputRules
+from pellucid.core.input_rules import PASSES, InputRules
 from pellucid.core.kinds.arrays import FLOATS, WHOLES, Numbers
 from pellucid.core.kinds.collections import PLAIN, Items, Lookup
 from pellucid.core.kinds.plain import Live, Nothing, Number, OneOf, Only, Optional, Real, Whole
@@ -126,7 +126,8 @@ CARDS = (
             "loglike_": Items(Real()),
             "n_iter_": Whole(low=1),
         },
-        input=InputRules(),
+        input=InputRules(blocks=PASSES),
+        passes="pellucid.decomposition.factor_analysis.factor_analysis_passes:factors_in_passes",
         variants=(
             {"n_components": 2},
             {"n_components": 2, "rotation": "varimax"},

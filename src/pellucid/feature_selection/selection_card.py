@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer_names
 
 from pellucid.core.cards import MethodCard, Trial
 from pellucid.core.files.registry import Model
+from pellucid.core.input_rules import CATEGORIES, MOMENTS
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Text, Whole
 from pellucid.core.kinds.usual import FOLDS, MAYBE_WHOLE
@@ -153,7 +154,7 @@ CARDS = (
             "ranking_": Numbers(("n_features",), PLACES, low=0),
             "support_": MASK,
         },
-        input=FilterInput(),
+        input=lambda estimator: FilterInput(blocks=MOMENTS if estimator.measure == "correlation" else CATEGORIES),
         variants=({"k": 2, "n_bins": 4}, {"k": 2, "measure": "correlation"}),
     ),
     MethodCard(

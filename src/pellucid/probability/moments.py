@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.threads import own_threads, run_blocks, shares
-from pellucid.core.types import Array
+from pellucid.core.types import Array, Data
 from pellucid.probability.gaussian import NEAR_CONSTANT
 from pellucid.probability.sample_data import SampleData, refuse_nonfinite
 
@@ -34,6 +34,18 @@ def moments(data: SampleData, *, full: bool) -> RowMoments:
         return _checked(data, full, _in_one_go)
     with own_threads():
         return _checked(data, full, _in_blocks)
+
+
+def moments_in_blocks(X: Data, sample_weight: Data | None, *, full: bool) -> RowMoments:
+    """Return the same of rows in blocks, in one pass over them."""
+    from pellucid.core.scale.moments import join_summaries, summarize_block
+    from pellucid.core.scale.row_blocks import row_blocks
+
+    found = row_blocks(X, None, sample_weight).reduce(summarize_block, join_summaries, "rows").moments
+    if not found:
+        raise ValueError("sample_weight must be above 0 for a row, got 0 for all of them.")
+    own = found[None]
+    return RowMoments(own.weight, own.mean, own.scatter if full else own.scatter.diagonal().copy())
 
 
 def _checked(data: SampleData, full: bool, compute: Callable[[SampleData, bool], RowMoments]) -> RowMoments:

@@ -13,10 +13,11 @@ from scipy.linalg import solve_triangular
 
 from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.random_state import generator
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import own_threads, run_blocks, split_evenly, thread_count
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.probability.conjugate_priors import NormalInverseGamma, NormalInverseWishart
-from pellucid.probability.moments import RowMoments, moments
+from pellucid.probability.moments import RowMoments, moments, moments_in_blocks
 from pellucid.probability.sample_data import EqualByValue, counted, covariance_matrix, finite_array, set_fields, vectors
 
 KINDS = ("spherical", "diagonal", "full")
@@ -72,7 +73,7 @@ class MultivariateGaussian(EqualByValue):
         Parameters
         ----------
         X : array-like of shape (n_samples, p)
-            Rows.
+            Rows; those of a Dask collection are read in one pass.
         sample_weight : array-like of shape (n_samples,), default=None
             How often each row stands there.
         prior : NormalInverseWishart or NormalInverseGamma, default=None
@@ -82,8 +83,10 @@ class MultivariateGaussian(EqualByValue):
             What the covariance may be.
         """
         check_one_of(KINDS, kind=kind)
-        data = counted(vectors(X), sample_weight)
-        found = moments(data, full=kind == "full")
+        if is_in_blocks(X):
+            found = moments_in_blocks(X, sample_weight, full=kind == "full")
+        else:
+            found = moments(counted(vectors(X), sample_weight), full=kind == "full")
         mean, covariance = COVARIANCE_FITS[kind](found, prior)
         try:
             return cls(mean, covariance)

@@ -132,8 +132,10 @@ def add_tallies(found: Sequence[BlockTally]) -> BlockTally:
     return BlockTally(total, tuple(text for one in found for text in one.prints))
 
 
-def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array) -> TrainingData:
-    """Return rows that have these counts, to prove claims about."""
+def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array | None) -> TrainingData:
+    """Return rows that have these counts, to prove claims about; ``classes`` are those of a model that has them."""
+    if classes is None:
+        classes = np.array(sorted(label for label, tally in found.by_label.items() if tally["rows"] > 0))
     tables = {label: _tallied(tally, how, n_features) for label, tally in found.by_label.items() if tally["rows"] > 0}
     codes = {label: code for code, label in enumerate(classes.tolist())}
     unknown = sorted(str(label) for label in tables if label not in codes)

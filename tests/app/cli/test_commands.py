@@ -372,7 +372,7 @@ def test_words_where_numbers_were_are_named(ridge_file, tmp_path, capsys):
 
 
 def test_a_failure_inside_asks_for_the_debug_switch(cars, monkeypatch, capsys):
-    monkeypatch.setattr("pellucid.app.tables.read_table", lambda path: 1 / 0)
+    monkeypatch.setattr("pellucid.app.tables.table_room.read_table", lambda path: 1 / 0)
     assert call("fit", cars, "--target", "price") == 3
     assert "Set PELLUCID_DEBUG=1" in capsys.readouterr().err
     monkeypatch.setenv("PELLUCID_DEBUG", "1")

@@ -20,17 +20,21 @@ from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards
 from pellucid.core.scale.instead import INSTEAD, advice_for, takes_blocks
 from pellucid.cross_decomposition import CCA
-from pellucid.decomposition import PCA
+from pellucid.decomposition import PCA, FactorAnalysis
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from pellucid.feature_selection import MRMR, SelectTop
 from pellucid.linear_model import (
     BridgeRegression,
     ElasticNet,
     ElasticNetCV,
+    Lars,
     Lasso,
     LassoCV,
+    LassoLars,
     LinearRegression,
     LogisticRegression,
     Ridge,
+    RidgeClassifier,
 )
 from pellucid.mixture import GaussianMixture
 from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
@@ -67,14 +71,24 @@ METHODS = [
     (LinearDiscriminantAnalysis(), LABELS),
     (LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.1), LABELS),
     (QuadraticDiscriminantAnalysis(), LABELS),
+    (Lars(n_nonzero_coefs=3), Y[:, 0]),
+    (LassoLars(alpha=0.1), Y),
+    (RidgeClassifier(), LABELS),
+    (RidgeClassifier(class_weight="balanced", alpha=3.0), LABELS == "few"),
+    (SelectTop(2, measure="correlation"), Y[:, 0]),
+]
+
+PASSING = [
+    (FactorAnalysis(2), None),
+    (FactorAnalysis(2, rotation="varimax"), None),
     (KMeans(4, init=X[:4]), None),
     (LogisticRegression(tol=1e-9), LABELS),
     (LinearSVC(), LABELS),
     (GaussianMixture(2, weights_init=[0.4, 0.6], means_init=X[:2], precisions_init=np.stack([np.eye(P)] * 2)), None),
 ]
-
-PASSING = METHODS[15:]
 """Those that make a pass for each step."""
+
+METHODS += PASSING
 
 
 COUNTS = rng.poisson(2.0, (N, P))
@@ -154,6 +168,97 @@ def test_counts_are_those_in_memory_to_the_last_bit(model, weight):
     in_blocks.class_count_ = in_blocks.class_count_ + 1.0
     with pytest.warns(pellucid.UncertifiedWarning):
         assert not pellucid.verify(in_blocks, blocks(COUNTS), blocks(LABELS), **lazy).holds
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
+@pytest.mark.parametrize("model", [SelectTop(2), SelectTop(2, n_bins=3)], ids=repr)
+def test_mutual_information_of_counts_is_that_in_memory(model, weight):
+    weights = {} if weight is None else {"sample_weight": weight}
+    lazy = {name: blocks(value) for name, value in weights.items()}
+    in_blocks = fitted(model, blocks(COUNTS), blocks(LABELS), **lazy)
+    assert_same(fitted(model, COUNTS, LABELS, **weights), in_blocks)
+    assert pellucid.verify(in_blocks, blocks(COUNTS, height=999), blocks(LABELS), **lazy).holds
+    in_blocks.scores_ = in_blocks.scores_ + 1e-3
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(in_blocks, blocks(COUNTS), blocks(LABELS), **lazy).holds
+
+
+CHANGED = [
+    (Lars(n_nonzero_coefs=3), Y[:, 0], "coef_"),
+    (Lars(n_nonzero_coefs=3), Y[:, 0], "alphas_"),
+    (Lars(n_nonzero_coefs=3), Y[:, 0], "coef_path_"),
+    (LassoLars(alpha=0.1), Y[:, 0], "intercept_"),
+    (LassoLars(alpha=0.1), Y[:, 0], "alphas_"),
+    (RidgeClassifier(class_weight="balanced"), LABELS, "coef_"),
+    (RidgeClassifier(class_weight="balanced"), LABELS, "intercept_"),
+    (SelectTop(2, measure="correlation"), Y[:, 0], "scores_"),
+    (SelectTop(2, measure="correlation"), Y[:, 0], "intervals_"),
+    (SelectTop(2, measure="correlation"), Y[:, 0], "pvalues_"),
+]
+
+
+@pytest.mark.parametrize(
+    "change", [lambda v: v * 1.001, lambda v: v * np.nan, lambda v: v + 1e200], ids=("scaled", "nan", "huge")
+)
+@pytest.mark.parametrize(("model", "target", "name"), CHANGED)
+def test_every_attribute_that_is_changed_is_noticed(model, target, name, change):
+    broken = fitted(model, blocks(X), blocks(target))
+    before = getattr(broken, name)
+    setattr(broken, name, change(before))
+    if np.array_equal(getattr(broken, name), before):  # p-values of 0 stay so
+        return
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(broken, blocks(X), blocks(target)).holds
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["equal", "weighted"])
+@pytest.mark.parametrize("is_even", [False, True], ids=["as they are", "as large on both sides"])
+def test_factors_have_the_signs_of_the_fit_in_memory(is_even, weight):
+    near = X[:2000] - X[:2000].mean(axis=0)
+    rows = np.concatenate([near, -near]) if is_even else X
+    given = {} if weight is None else {"sample_weight": np.concatenate([weight[:2000]] * 2)}
+    lazy = {name: blocks(value) for name, value in given.items()}
+    in_memory = fitted(FactorAnalysis(2), rows, None, **given)
+    in_blocks = fitted(FactorAnalysis(2), blocks(rows), None, **lazy)
+    np.testing.assert_allclose(in_blocks.components_, in_memory.components_, rtol=0, atol=1e-9)
+    assert in_blocks.certificate_.holds
+    assert pellucid.verify(in_blocks, blocks(rows, height=999), **lazy).holds
+
+
+FACTOR_CHANGES = {
+    "components_": lambda v: v * 1.001,
+    "sign": lambda v: v * [[-1.0], [1.0]],
+    "order": lambda v: v[::-1].copy(),
+    "turn": lambda v: np.array([[0.8, 0.6], [-0.6, 0.8]]) @ v,
+    "noise_variance_": lambda v: v * 1.01,
+    "mean_": lambda v: v + 1e-3,
+    "NaN": lambda v: v * np.nan,
+    "1e200": lambda v: v + 1e200,
+}
+
+
+@pytest.mark.parametrize("change", FACTOR_CHANGES)
+def test_changed_factors_are_noticed(change):
+    model = FactorAnalysis(2).fit(blocks(X))
+    name = change if change.endswith("_") else "components_"
+    setattr(model, name, FACTOR_CHANGES[change](getattr(model, name)))
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, blocks(X)).holds
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "sentence"),
+    [
+        (Lars(jitter=0.1), Y[:, 0], "in memory for Lars"),
+        (MRMR(2), LABELS, "in memory for MRMR"),
+        (SelectTop(2), Y[:, 0], "y must be labels for the mutual_information of rows in blocks, got float64"),
+        (SelectTop(2, measure="correlation"), LABELS, "y must be floats for the correlation"),
+        (RidgeClassifier(), (Y > 0).astype(int), "y must be one column of labels"),
+    ],
+)
+def test_settings_that_need_every_row_say_so(model, target, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        fitted(model, blocks(COUNTS), blocks(target))
 
 
 @pytest.mark.parametrize(
@@ -240,7 +345,9 @@ def test_answers_about_blocks_are_lazy_and_those_about_rows(model, target):
 
 
 @pytest.mark.parametrize("is_weighted", [False, True], ids=["equal", "weighted"])
-@pytest.mark.parametrize(("model", "target"), METHODS, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    ("model", "target"), [pair for pair in METHODS if hasattr(pair[0], "score")], ids=lambda value: type(value).__name__
+)
 def test_scores_of_blocks_are_those_of_rows(model, target, is_weighted):
     found = fitted(model, X, target)
     if "sample_weight" not in signature(found.score).parameters and is_weighted:

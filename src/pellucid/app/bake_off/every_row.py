@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -17,15 +17,16 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from pellucid.app.bake_off.comparison import failure
 from pellucid.app.table_model import TableModel
-from pellucid.app.tables.column_counts import NumberCounts, TextCounts
+from pellucid.app.tables.column_counts import NumberCounts
 from pellucid.app.tables.column_reader import ColumnReader
 from pellucid.app.tables.file_parts import PART_BYTES
-from pellucid.app.tables.survey import Survey
-from pellucid.app.tables.table_files import TablePart
+from pellucid.app.tables.reading import TableError
+from pellucid.app.tables.survey import RowsLearned, Survey
+from pellucid.app.tables.table_files import TableFiles, TablePart
 from pellucid.app.tables.understanding import (
     NUMBER,
     Columns,
@@ -34,7 +35,7 @@ from pellucid.app.tables.understanding import (
     has_value,
     known_spellings,
 )
-from pellucid.app.tables.written_numbers import read_written, written_kind
+from pellucid.app.tables.written_numbers import read_written
 from pellucid.core.budget import Budget
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator
@@ -42,7 +43,7 @@ from pellucid.core.types import Array
 from pellucid.core.verification import verify
 from pellucid.proofs.certificate import Certificate
 
-PASSES_KEPT, MOST_KEPT = 4.0, 0.4
+PASSES_KEPT, MOST_KEPT = 8.0, 0.5
 """Passes over the files for which time is kept while methods are compared, and the most of the time left for them."""
 COPIES = 8.0
 """Of a part: as read, as prepared, and on the way; while one is worked on, another may be read."""
@@ -57,21 +58,19 @@ Step = Callable[[int, int, int], None]
 class PartReading:
     """From a part of a table to the rows that a method learns from, and their target."""
 
-    survey: Survey
+    learned: RowsLearned
     reader: ColumnReader
     prepare: Any
     target: str
     classes: Array | None
-    written: str | None
-    """How texts write the numbers of the target, if they do."""
 
     def rows(self, part: TablePart) -> tuple[Array, Array]:
         """Return the prepared rows of a part that have a target the model knows, those kept aside never among them."""
         frame = part.read()
         column = frame[self.target]
-        if self.written is not None:
-            column = pd.Series(read_written(column, self.written), column.index, name=column.name)
-        used = has_value(column) & ~self.survey.is_kept_aside(part, len(frame))
+        if self.learned.written:
+            column = pd.Series(read_written(column, self.learned.written), column.index, name=column.name)
+        used = has_value(column) & ~self.learned.is_kept_aside(part, len(frame))
         values = column[used]
         if self.classes is None:
             y = values.to_numpy(dtype=np.float64)
@@ -87,6 +86,21 @@ class PartReading:
     def width(self) -> int:
         """Columns of prepared rows."""
         return len(self.prepare.get_feature_names_out())
+
+    def blocks(self, files: TableFiles) -> tuple[Any, Any]:
+        """Return the rows of all parts and their targets as lazy Dask arrays, with a block for each part."""
+        import dask.array
+        from dask.delayed import delayed
+
+        token, shared = uuid4().hex, delayed(self, traverse=False)
+        y_type = np.dtype(np.float64) if self.classes is None else self.classes.dtype
+        rows, targets = [], []
+        for number, part in enumerate(files.parts):
+            key = f"{READ}-{number}-{token}"
+            both = delayed(_rows_of, pure=False, traverse=False)(shared, part, dask_key_name=key)
+            rows.append(dask.array.from_delayed(both[0], (np.nan, self.width), dtype=np.float64))
+            targets.append(dask.array.from_delayed(both[1], (np.nan,), dtype=y_type))
+        return dask.array.concatenate(rows), dask.array.concatenate(targets)
 
 
 @dataclass(frozen=True)
@@ -150,6 +164,7 @@ class EveryRow:
             return model, n_draw, f"{part}: {why[cut_by]}."
         whole = copy(model)
         whole.steps = [*model.steps[:-1], (model.steps[-1][0], fitted)]
+        whole.rows_learned_ = self.learned
         n_learned = n_all - len(self.survey.vault)
         return whole, n_learned, f"The model learned from every row but those kept aside: {n_learned:,} of {n_all:,}."
 
@@ -160,40 +175,16 @@ class EveryRow:
 
     def blocks(self, model: TableModel, reader: ColumnReader, target: Target) -> tuple[Any, Any]:
         """Return the rows to learn from, prepared, and their targets, as lazy Dask arrays with a block per part."""
-        import dask.array
-        from dask.delayed import delayed
-
-        counts = self.survey.counts[self.target]
-        written = written_kind(counts.seen) if self.coerce and isinstance(counts, TextCounts) else None
         classes = np.unique(target.values) if target.is_classification else None
-        reading = PartReading(self.survey, reader, model[:-1], self.target, classes, written)
-        token, shared = uuid4().hex, delayed(reading, traverse=False)
-        y_type = np.dtype(np.float64) if classes is None else classes.dtype
-        rows, targets = [], []
-        for number, part in enumerate(self.survey.files.parts):
-            key = f"{READ}-{number}-{token}"
-            both = delayed(_rows_of, pure=False, traverse=False)(shared, part, dask_key_name=key)
-            rows.append(dask.array.from_delayed(both[0], (np.nan, reading.width), dtype=np.float64))
-            targets.append(dask.array.from_delayed(both[1], (np.nan,), dtype=y_type))
-        return dask.array.concatenate(rows), dask.array.concatenate(targets)
+        return PartReading(self.learned, reader, model[:-1], self.target, classes).blocks(self.survey.files)
+
+    @property
+    def learned(self) -> RowsLearned:
+        """Which rows are learned from, and how their target is read."""
+        return self.survey.learned if self.coerce else replace(self.survey.learned, written="")
 
     def _passes(self, work: Callable[[], Any], step: Step) -> Any:
-        """Do work that makes passes over the blocks, as many parts at once as there is room for."""
-        import dask
-        from dask.callbacks import Callback
-
-        n_done, n_parts = 0, len(self.survey.files.parts)
-
-        def count(key: Any, *_: Any) -> None:
-            nonlocal n_done
-            if str(key).startswith(READ):
-                n_done += 1
-                step((n_done - 1) // n_parts + 1, (n_done - 1) % n_parts + 1, n_parts)
-
-        at_once = int(np.clip(self.room / (COPIES * PART_BYTES), 1, dask.system.CPU_COUNT))
-        apart = {"num_workers": at_once, "optimization.fuse.active": False}  # fused, rows and targets read a part each
-        with dask.config.set(apart), Callback(posttask=count):
-            return work()
+        return in_passes(work, len(self.survey.files.parts), self.room, step)
 
     def widen(self, model: TableModel) -> TableModel:
         """Return a model that knows how far the numbers of all rows reach, not those of the draw alone."""
@@ -202,6 +193,39 @@ class EveryRow:
             if isinstance(counts, NumberCounts) and self.columns.kinds.get(name) == NUMBER and len(seen):
                 seen[0], seen[-1] = counts.low, counts.high
         return model
+
+
+def in_passes(work: Callable[[], Any], n_parts: int, room: float, step: Step = lambda *_: None) -> Any:
+    """Do work that makes passes over the blocks of files, as many parts at once as there is room for."""
+    import dask
+    from dask.callbacks import Callback
+
+    n_done = 0
+
+    def count(key: Any, *_: Any) -> None:
+        nonlocal n_done
+        if str(key).startswith(READ):
+            n_done += 1
+            step((n_done - 1) // n_parts + 1, (n_done - 1) % n_parts + 1, n_parts)
+
+    at_once = int(np.clip(room / (COPIES * PART_BYTES), 1, dask.system.CPU_COUNT))
+    apart = {"num_workers": at_once, "optimization.fuse.active": False}  # fused, rows and targets read a part each
+    with dask.config.set(apart), Callback(posttask=count):
+        return work()
+
+
+def prove_on_files(model: TableModel, files: TableFiles, room: float, step: Step = lambda *_: None) -> Certificate:
+    """Return what the proof of the last step of a model finds in a pass over the files that it learned from.
+
+    The steps before it, which were fitted to rows drawn from them, are taken as they are.
+    """
+    learned = model.rows_learned_
+    if learned is None:
+        raise TableError("model must have learned from files larger than memory, got one that learned from a table.")
+    classes = model.classes_ if is_classifier(model) else None
+    X, y = PartReading(learned, model[0], model[1:-1], model.target_, classes).blocks(files)
+    found: Certificate = in_passes(lambda: verify(model[-1], X, y), len(files.parts), room, step)
+    return found
 
 
 def _rows_of(reading: PartReading, part: TablePart) -> tuple[Array, Array]:

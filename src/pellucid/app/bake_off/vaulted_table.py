@@ -29,6 +29,7 @@ from pellucid.app.tables.understanding import (
     ID_NAME,
     OF_LISTS,
     ORDER,
+    REGRESSION,
     TEXT,
     WORD_KINDS,
     Columns,
@@ -98,6 +99,8 @@ def lock_away(frame: pd.DataFrame, name: str, task: str, plan: Plan, every_row: 
         ordered = choose_target(frame, name, ORDER, coerce=options.coerce)
         reason = f"{target.reason}, and the other columns rise and fall with them"
         target = replace(ordered, reason=reason, notes=(*ordered.notes, f"{name} {OTHER_READINGS}"))
+    if every_row is not None and target.task == REGRESSION:
+        target = replace(target, reason=f"{target.reason} among the rows drawn")
     rows = frame.loc[target.rows]
     fewest = max(FEWEST_ROWS, 2 * plan.folds)
     if len(rows) < fewest:

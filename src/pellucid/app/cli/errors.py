@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -75,3 +76,25 @@ def read_source(table: str, query: str | None) -> pd.DataFrame:
 
     found = open_source(table, query)
     return found.whole() if isinstance(found, TableFiles) else found
+
+
+MEMORY_HELP = (
+    "Memory that may be used, such as 500MB or 2GB; four fifths of it by default. A table that does not fit is "
+    "read part by part."
+)
+BYTES_PER_UNIT = {"MB": 1e6, "GB": 1e9, "TB": 1e12, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}
+
+
+def parse_memory(text: str) -> float:
+    """Return the bytes of a size as people write it.
+
+    Examples
+    --------
+    >>> parse_memory("2GB"), parse_memory("500 mb"), parse_memory("1.5GiB")
+    (2000000000.0, 500000000.0, 1610612736.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MGT]I?B)\s*", text.upper())
+    size = float(match[1]) * BYTES_PER_UNIT[match[2]] if match else 0.0
+    if not 0.0 < size < float("inf"):
+        raise CommandError(f"memory must be a size above 0 such as 500MB or 2GB, got {text!r}.")
+    return size

@@ -15,12 +15,14 @@ import typer
 
 from pellucid.app.cli.errors import (
     INTERRUPTED,
+    MEMORY_HELP,
     AsIs,
     CommandError,
     Drop,
     Keep,
     Query,
     TableName,
+    parse_memory,
     refuse_a_file,
 )
 
@@ -29,7 +31,6 @@ REPORT_FILE = "report.html"
 CARD_FILE = "model_card.md"
 SECONDS_PER_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 LONGEST = 30 * 24 * 3600.0
-BYTES_PER_UNIT = {"MB": 1e6, "GB": 1e9, "TB": 1e12, "MIB": 2.0**20, "GIB": 2.0**30, "TIB": 2.0**40}
 
 
 class Task(Enum):
@@ -73,13 +74,7 @@ def fit(
         RecipeName, typer.Option(help="Compare by cross-validation, one validation set, or random ones.")
     ] = RecipeName.cv,
     time: Annotated[str, typer.Option(help="Time budget, such as 90s, 5m or 1h.")] = "5m",
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="Memory that may be used, such as 500MB or 2GB; four fifths of it by default. A table that does not "
-            "fit is read part by part."
-        ),
-    ] = None,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
     out: Annotated[Path, typer.Option(help="Folder for the model file and the report.")] = Path("learned"),
     folds: Annotated[int, typer.Option(min=2, max=50, help="Folds, or random validation sets.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the splits: the same seed gives the same answer.")] = 0,
@@ -206,21 +201,6 @@ def parse_duration(text: str) -> float:
     if not 0.0 < seconds <= LONGEST:
         raise CommandError(f"time must be a duration above 0 such as 90s, 5m or 1h, got {text!r}.")
     return seconds
-
-
-def parse_memory(text: str) -> float:
-    """Return the bytes of a size as people write it.
-
-    Examples
-    --------
-    >>> parse_memory("2GB"), parse_memory("500 mb"), parse_memory("1.5GiB")
-    (2000000000.0, 500000000.0, 1610612736.0)
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MGT]I?B)\s*", text.upper())
-    size = float(match[1]) * BYTES_PER_UNIT[match[2]] if match else 0.0
-    if not 0.0 < size < float("inf"):
-        raise CommandError(f"memory must be a size above 0 such as 500MB or 2GB, got {text!r}.")
-    return size
 
 
 def command_line(given: dict[str, Any], of: Callable[..., None] | None = None) -> str:

@@ -7,35 +7,39 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pellucid.app.cli.errors import ClaimError
+from pellucid.app.cli.errors import MEMORY_HELP, ClaimError, parse_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import pandas as pd
     from rich.table import Table
 
     from pellucid.app.table_model import Drift
 
 MOST_SHOWN = 15
+MOST_DRAWN = 100_000
+"""Rows of a larger table that are compared: a share of them is off by less than 0.5 %, in 99 of 100 draws."""
 
 
 def monitor(
     model: Annotated[Path, typer.Argument(help="Model file written by 'pellucid fit'.")],
-    table: Annotated[Path, typer.Argument(help="New rows, in any file that 'pellucid fit' reads.")],
+    table: Annotated[str, typer.Argument(help="New rows, in any file, folder or pattern that 'pellucid fit' reads.")],
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Part of the rows that must differ for a column to have drifted.")
     ] = 0.1,
     out: Annotated[Path | None, typer.Option(help="CSV file for the figures of every column.")] = None,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
 ) -> None:
     """Compare new rows with the training table, column by column; exit code 1 if one has drifted."""
     import pandas as pd
     from rich.console import Console
 
-    from pellucid.app.cli.model_input import load_table_model, read_rows
+    from pellucid.app.cli.model_input import load_table_model
     from pellucid.app.table_model import find_drift
     from pellucid.core.atomic import write_whole
 
-    loaded, frame = load_table_model(model), read_rows(table)
+    loaded, (frame, n_rows) = load_table_model(model), _rows(table, None if memory is None else parse_memory(memory))
     read = loaded[0].transform(frame).assign(**{loaded.prediction_name: loaded.said_as_seen(loaded.predict(frame))})
     found = find_drift(loaded.seen_, read, threshold)
     if out is not None:
@@ -45,7 +49,27 @@ def monitor(
     if drifted:
         are = "have" if drifted[1:] else "has"
         raise ClaimError(f"{', '.join(drifted)} {are} drifted: {len(drifted)} of {len(found)} columns.")
-    Console().print(f"No column has drifted; {len(frame):,} rows were compared.", highlight=False)
+    drawn = f", drawn evenly from {n_rows:,}" if n_rows > len(frame) else ""
+    Console().print(f"No column has drifted; {len(frame):,} rows{drawn} were compared.", highlight=False)
+
+
+def _rows(table: str, memory: float | None) -> tuple[pd.DataFrame, int]:
+    """Return the rows to compare, and how many there are: of a table that does not fit into memory, a draw."""
+    from rich.console import Console
+
+    from pellucid.app.tables.survey import survey
+    from pellucid.app.tables.table_files import TableFiles
+    from pellucid.app.tables.table_room import open_source
+    from pellucid.core.watching import terminal_bar
+
+    source = open_source(table, memory=memory)
+    if not isinstance(source, TableFiles):
+        return source, len(source)
+    with terminal_bar(Console(stderr=True)) as show:
+        found = survey(
+            source, None, MOST_DRAWN, show=lambda done, total: show("reading all rows", done, total), vault_share=0.0
+        )
+    return found.sample, found.n_rows
 
 
 def _as_table(found: Sequence[Drift]) -> Table:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pellucid.app.cli.errors import CommandError
+from pellucid.app.cli.errors import MEMORY_HELP, CommandError, parse_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
+    from pellucid.app.tables.table_files import TableFiles
     from pellucid.core.types import Data
-
-JSON_LINES = (".jsonl", ".ndjson")
-WRITTEN = (".csv", *JSON_LINES, ".parquet")
-"""Kinds of files that predictions are written to."""
 
 
 def predict(
@@ -24,9 +24,10 @@ def predict(
         Path, typer.Argument(help="Model file written by 'pellucid fit', 'pellucid cluster' or pellucid.save.")
     ],
     table: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="CSV, TSV, JSON lines, Parquet, Feather or XLSX file with the columns of the training table."
+            help="CSV, TSV, JSON lines, Parquet, Feather or XLSX file with the columns of the training table; a "
+            "folder, or a pattern such as 'events/*.parquet', of such files."
         ),
     ],
     out: Annotated[
@@ -48,38 +49,78 @@ def predict(
     append: Annotated[
         bool, typer.Option("--append", help="Write the whole table, with the predictions behind its columns.")
     ] = False,
+    memory: Annotated[str | None, typer.Option(help=MEMORY_HELP)] = None,
 ) -> None:
     """Predict the target for every row of a table, or say which cluster it belongs to."""
     import sys
 
-    from pellucid.app.cli.model_input import features_for, load_model, unused_columns
-    from pellucid.app.tables import read_table
-    from pellucid.core.atomic import write_whole
+    from pellucid.app.cli.model_input import load_model
+    from pellucid.app.cli.prediction_files import JSON_LINES, WRITTEN, prediction_file
+    from pellucid.app.tables.table_files import TableFiles
+    from pellucid.app.tables.table_room import open_source
 
     if out is not None and out.suffix.lower() not in WRITTEN:
         raise CommandError(f"out must end in one of {', '.join(WRITTEN)}, got {out.name}.")
-    loaded, frame = load_model(model), read_table(table)
-    X = features_for(loaded, frame)
-    found = _predictions(loaded, X, interval)
-    if probabilities:
-        found = found.join(_probabilities(loaded, X))
-    remarks = _notes(loaded, frame, notes)
-    if notes:
-        found = found.assign(notes=remarks)
-    found = _beside(frame, found, list(frame.columns) if append else keep or [])
-    kind = (table if out is None else out).suffix.lower()
-    content = _written(found, kind if out is not None or kind in JSON_LINES else ".csv")
-    n_noted = sum(map(bool, remarks))
+    loaded, source = load_model(model), open_source(table, memory=None if memory is None else parse_memory(memory))
+    asked = _Asked(interval, probabilities, notes, keep or [], append)
+    kind = (Path(table) if out is None else out).suffix.lower()
+    n_noted, unused = 0, dict[str, None]()
+    with prediction_file(out, kind if out is not None or kind in JSON_LINES else ".csv") as file:
+        for place, frame in _parts_of(source) if isinstance(source, TableFiles) else [("", source)]:
+            found, noted, others = _answers(loaded, frame, asked, place)
+            n_noted += noted
+            unused |= dict.fromkeys(others)
+            file.add(found)
+    if interval is not None:
+        _say_coverage(loaded, interval)
     if n_noted and not notes:
         rows = "1 row has" if n_noted == 1 else f"{n_noted:,} rows have"
         sys.stderr.write(f"{rows} values that are new, far off or read otherwise: --notes says which.\n")
-    unused = unused_columns(loaded, frame)
     if unused:
         sys.stderr.write(f"Columns that the model does not use: {', '.join(unused)}.\n")
-    if out is None:
-        sys.stdout.write(content.decode())
-    else:
-        write_whole(out, content)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be written of each row."""
+
+    interval: float | None
+    probabilities: bool
+    notes: bool
+    kept: list[str]
+    append: bool
+
+
+def _parts_of(files: TableFiles) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the parts of a table that does not fit into memory, and what to call each."""
+    from rich.console import Console
+
+    from pellucid.core.watching import terminal_bar
+
+    with terminal_bar(Console(stderr=True)) as show:
+        settled = files.settled(lambda done, total: show("reading all rows", done, total))
+        for number, (part, frame) in enumerate(settled.in_order()):
+            show("predicting", number, len(settled.parts))
+            yield f"{part.name}, from row {part.first_row + 1:,} on: ", frame
+
+
+def _answers(model: Any, frame: pd.DataFrame, asked: _Asked, place: str) -> tuple[pd.DataFrame, int, list[str]]:
+    """Return what is to be written of some rows, how many have something to note, and columns that are not used."""
+    from pellucid.app.cli.model_input import features_for, unused_columns
+    from pellucid.app.tables import TableError
+
+    try:
+        X = features_for(model, frame)
+        found = _predictions(model, X, asked.interval)
+        if asked.probabilities:
+            found = found.join(_probabilities(model, X))
+        remarks = _notes(model, frame, asked.notes)
+    except TableError as problem:
+        raise TableError(f"{place}{problem}") from None
+    if asked.notes:
+        found = found.assign(notes=remarks)
+    found = _beside(frame, found, list(frame.columns) if asked.append else asked.kept)
+    return found, sum(map(bool, remarks)), unused_columns(model, frame)
 
 
 def _beside(frame: pd.DataFrame, found: pd.DataFrame, kept: list[str]) -> pd.DataFrame:
@@ -95,18 +136,6 @@ def _beside(frame: pd.DataFrame, found: pd.DataFrame, kept: list[str]) -> pd.Dat
             f"columns kept must not be called {twice}, as the predictions are. Rename them in the table."
         )
     return pd.concat([frame[kept].reset_index(drop=True), found.reset_index(drop=True)], axis=1)
-
-
-def _written(found: pd.DataFrame, kind: str) -> bytes:
-    """Return the content of a file of predictions."""
-    if kind in JSON_LINES:
-        return found.to_json(orient="records", lines=True, force_ascii=False, double_precision=15).encode()
-    if kind == ".parquet":
-        try:
-            return found.to_parquet(index=False)  # type: ignore[no-any-return]
-        except ImportError as error:
-            raise CommandError("out needs pyarrow to be a Parquet file. Install it: pip install pyarrow.") from error
-    return found.to_csv(index=False).encode()
 
 
 def _notes(model: Any, frame: pd.DataFrame, wanted: bool) -> list[str]:
@@ -149,15 +178,10 @@ def _predictions(model: Any, X: Data, level: float | None) -> pd.DataFrame:
 
 def _interval(model: Any, X: Data, level: float) -> tuple[Any, Any]:
     """Return the ends of the intervals: from errors on rows held out if the model knows them, else from its theory."""
-    import sys
-
     from pellucid.core.verification import last_step
 
     if getattr(model, "errors_", None) is not None:
         ends: tuple[Any, Any] = model.predict_interval(X, level)
-        coverage = model.coverage(level)
-        if coverage is not None:
-            sys.stderr.write(f"Of the rows kept aside at the fit, {100 * coverage:.3g} % lay in their interval.\n")
         return ends
     estimator, seen = last_step(model, X)
     if not hasattr(estimator, "prediction_interval"):
@@ -167,3 +191,12 @@ def _interval(model: Any, X: Data, level: float) -> tuple[Any, Any]:
         )
     of_theory: tuple[Any, Any] = estimator.prediction_interval(seen, level)
     return of_theory
+
+
+def _say_coverage(model: Any, level: float) -> None:
+    """Say how often intervals of this level held the truth, if the model knows."""
+    import sys
+
+    coverage = model.coverage(level) if hasattr(model, "coverage") else None
+    if coverage is not None:
+        sys.stderr.write(f"Of the rows kept aside at the fit, {100 * coverage:.3g} % lay in their interval.\n")

@@ -22,6 +22,7 @@ from pellucid.app.table_model.error_quantiles import ErrorQuantiles, OrderedShar
 from pellucid.app.table_model.row_notes import row_notes
 from pellucid.app.table_model.seen_table import SeenTable
 from pellucid.app.tables.dates import DATES
+from pellucid.app.tables.survey import RowsLearned
 from pellucid.app.tables.understanding import TEXT
 from pellucid.core.random_state import some_rows
 from pellucid.core.short_html import short_html
@@ -64,6 +65,8 @@ class TableModel(Pipeline):
         Of a target of whole numbers in an order, how probable each of them is. None for others.
     learned_rows_ : ndarray of shape (n_rows,) or None
         Which of the rows with a target the steps after the first learned from. None if from all.
+    rows_learned_ : RowsLearned or None
+        Which rows of files larger than memory the last step learned from. None if it learned from a table.
     """
 
     target_: str
@@ -76,6 +79,7 @@ class TableModel(Pipeline):
     learned_rows_: Array | None = None
     limits_: list[float | None] | None = None
     order_: OrderedShares | None = None
+    rows_learned_: RowsLearned | None = None
 
     def learn_errors(self, held_out: HeldOut) -> Self:
         """Take from rows held out how far predictions are off, or how sure the scores of classes may be."""

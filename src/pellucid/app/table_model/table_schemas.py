@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from pellucid.app.table_model.calibration import KINDS as CALIBRATIONS
 from pellucid.app.table_model.class_scores import HeldOutScores
 from pellucid.app.table_model.error_quantiles import ErrorQuantiles, OrderedShares
 from pellucid.app.table_model.seen_table import SeenTable
+from pellucid.app.tables.survey import RowsLearned
 from pellucid.app.tables.understanding import KINDS
+from pellucid.app.tables.written_numbers import WRITTEN_NUMBERS
 from pellucid.core.files.schema import Schema
 from pellucid.core.files.schemas.transformers import OF_PIPELINES
 from pellucid.core.kinds.arrays import Numbers, Texts
@@ -108,6 +111,10 @@ def _fault_in_order(order: OrderedShares) -> str:
     return "" if rises else "its numbers or thresholds do not rise"
 
 
+def _fault_in_rows(learned: RowsLearned) -> str:
+    return "" if re.fullmatch("[0-9a-f]{1,16}", learned.until) else "its hash must have 1 to 16 hexadecimal digits"
+
+
 LINE = Numbers((None,), ("float64",))
 PER_COLUMN = Numbers(("n_features",), ("float64",))
 SHARE = NONNEGATIVE
@@ -134,6 +141,9 @@ CALIBRATION = Record(
     {"kind": OneOf(CALIBRATIONS), "inverse_temperature": POSITIVE, "offsets": LINE, "scores": LINE, "chances": LINE},
     _fault_in_calibration,
 )
+ROWS_LEARNED = Record(
+    RowsLearned, {"seed": Whole(low=0), "until": Text(), "written": OneOf(("", *WRITTEN_NUMBERS))}, _fault_in_rows
+)
 ORDER = Record(OrderedShares, {"values": LINE, "slope": Real(), "thresholds": LINE}, _fault_in_order)
 
 SCHEMAS = (
@@ -152,6 +162,7 @@ SCHEMAS = (
             "limits_": Optional(Nothing() | Items(Nothing() | Real())),
             "order_": Optional(Nothing() | ORDER),
             "learned_rows_": Optional(Nothing() | Numbers((None,), ("bool",))),
+            "rows_learned_": Optional(Nothing() | ROWS_LEARNED),
         },
         rebuild=_check_answers,
     ),

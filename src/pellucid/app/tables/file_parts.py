@@ -122,6 +122,8 @@ class ParquetInParts:
     bytes_per_row: float
     suffix: str = PARQUET
     notes: tuple[str, ...] = ()
+    floats: frozenset[str] = frozenset()
+    """Columns of whole numbers with gaps somewhere, which are no whole numbers in memory."""
 
     @classmethod
     def of(cls, path: Path, _suffix: str) -> Self:
@@ -134,9 +136,10 @@ class ParquetInParts:
             table = file.schema_arrow.empty_table().select(names)
             if n_rows:
                 table = _table_of([next(file.iter_batches(1000, columns=names))])
+            floats = frozenset(name for name in names if _has_gaps(file, name))
         head = table.to_pandas(ignore_metadata=True)
         taken = float(head.memory_usage(index=False, deep=True).sum())
-        return cls(path, tuple(map(str, names)), n_rows, head, taken / max(len(head), 1))
+        return cls(path, tuple(map(str, names)), n_rows, head, taken / max(len(head), 1), floats=floats)
 
     @property
     def table_bytes(self) -> float:
@@ -216,6 +219,17 @@ def _columns_of(schema: Any) -> list[str]:
     """Return the columns of a Parquet file, those aside that pandas keeps its index in."""
     known = (schema.pandas_metadata or {}).get("index_columns", [])
     return [name for name in schema.names if name not in known]
+
+
+def _has_gaps(file: Any, name: str) -> bool:
+    """Return whether a column of whole numbers has gaps, from what its row groups tell; they may be silent."""
+    import pyarrow
+
+    if not pyarrow.types.is_integer(file.schema_arrow.field(name).type):
+        return False
+    place = file.schema.names.index(name)
+    told = [file.metadata.row_group(k).column(place).statistics for k in range(file.metadata.num_row_groups)]
+    return any(one is None or not one.has_null_count or one.null_count > 0 for one in told)
 
 
 def _table_of(batches: Any) -> Any:

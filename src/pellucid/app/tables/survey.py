@@ -29,6 +29,21 @@ LARGEST_HASH = np.uint64(2**64 - 1)
 Show = Callable[[int, int], None]
 
 
+@dataclass(frozen=True)
+class RowsLearned:
+    """Which rows of files a model learns from, and how their target is written: enough to prove it again."""
+
+    seed: int
+    until: str
+    """Rows with hashes up to this number, in hexadecimal digits, are kept aside."""
+    written: str = ""
+    """How texts write the numbers of the target, if they do."""
+
+    def is_kept_aside(self, part: TablePart, n_rows: int) -> Array:
+        """Return which rows of a part are in the vault; rows without a target may be among them."""
+        return row_hashes(part, n_rows, self.seed) <= np.uint64(int(self.until, 16))
+
+
 @dataclass
 class RowDraw:
     """The rows with the smallest hashes, at most so many."""
@@ -79,9 +94,8 @@ class Survey:
     """Rows with a target, drawn evenly from all files, in their order; none of those kept aside."""
     vault: pd.DataFrame
     """Rows with a target that were kept aside."""
-    vault_until: np.uint64
-    """Rows with a hash up to this one are kept aside."""
-    seed: int
+    learned: RowsLearned
+    """Which of all rows are to be learned from."""
     notes: tuple[str, ...] = ()
 
     def understood(self, target: str | None, *, coerce: bool = True) -> Columns:
@@ -98,10 +112,6 @@ class Survey:
             if doubt:
                 doubts[name] = doubt
         return Columns(kinds, left_out, doubts)
-
-    def is_kept_aside(self, part: TablePart, n_rows: int) -> Array:
-        """Return which rows of a part are in the vault; rows without a target may be among them."""
-        return row_hashes(part, n_rows, self.seed) <= self.vault_until
 
     def frame(self) -> pd.DataFrame:
         """Return counts, gaps, range, mean and different values of every column, and quantiles of the rows drawn.
@@ -139,7 +149,7 @@ def survey(
     files = files if files.parts else files.cut()
     kinds = _kinds_of_heads(files)
     while True:
-        files = files.with_texts(kinds.texts)
+        files = files.read_as(kinds)
         found = _Pass(target, n_drawn, seed, kinds)
         for number, (part, frame) in enumerate(files.in_order()):
             show(number, len(files.parts))
@@ -240,9 +250,10 @@ class _Pass:
         sample.attrs[NOTES] = list(notes)
         self._refuse_target_of_both()
         counts = {name: self.counts[name] for name in files.columns}
-        return Survey(
-            files.counted(self.heights), counts, n_rows, n_rows - n_without, sample, vault, until, self.seed, notes
-        )
+        of_target = counts.get(self.target or "")
+        written = written_kind(of_target.seen) if isinstance(of_target, TextCounts) else None
+        learned = RowsLearned(self.seed, f"{int(until):x}", written or "")
+        return Survey(files.counted(self.heights), counts, n_rows, n_rows - n_without, sample, vault, learned, notes)
 
     def _rare_rows(self) -> pd.DataFrame:
         """Return the rows of rare classes that were not drawn with the others."""

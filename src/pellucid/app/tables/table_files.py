@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from pellucid.app.tables.file_parts import PARQUET, Cut, FileInParts, in_parts, suffix_of
+from pellucid.app.tables.file_parts import PARQUET, Cut, FileInParts, ParquetInParts, in_parts, suffix_of
 from pellucid.app.tables.reading import NOTES, TableError, bare_names, check_has_column, check_table, first_line
 from pellucid.app.tables.understanding import is_flag, is_numeric
 from pellucid.core.types import Array
@@ -67,6 +67,8 @@ class TablePart:
     """Of its file, from the folder on that all of them lie in."""
     texts: frozenset[str] = frozenset()
     """Columns to read as they are written: some of their values are numbers, others are not."""
+    floats: frozenset[str] = frozenset()
+    """Columns of numbers that are whole in some parts only, or have gaps in some."""
     first_row: int = 0
     """Place of its first row in its file, once all before it have been counted."""
 
@@ -83,6 +85,8 @@ class TablePart:
         if frame.shape[1] != len(own):
             raise TableError(f"table {self.file.path.name} must have {len(own)} columns, got {frame.shape[1]}.")
         frame.columns = own
+        whole = {name: np.float64 for name in self.floats if frame[name].dtype.kind in "iu"}
+        frame = frame.astype(whole) if whole else frame
         return frame if tuple(own) == self.columns else frame[list(self.columns)]
 
     def head(self) -> pd.DataFrame:
@@ -162,22 +166,24 @@ class TableFiles:
             rows[path] = rows.get(path, 0) + height
         return replace(self, parts=tuple(parts))
 
-    def with_texts(self, texts: frozenset[str]) -> TableFiles:
-        """Return the files with some columns read as they are written."""
-        return replace(self, parts=tuple(replace(part, texts=texts) for part in self.parts))
+    def read_as(self, kinds: ColumnKinds) -> TableFiles:
+        """Return the files with each column of one kind in all parts."""
+        parts = (replace(part, texts=kinds.texts, floats=kinds.floats) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
     def settled(self, show: Callable[[int, int], None] = lambda *_: None) -> TableFiles:
         """Return the files in parts, each column of one kind in all of them: a pass over texts finds out which."""
         found = self if self.parts else self.cut()
-        if all(file.suffix == PARQUET for file in found.files):
-            return found.counted([part.cut[1] - part.cut[0] for part in found.parts])
         kinds, heights = ColumnKinds(), list[int]()
+        kinds.note_floats(found.files)
+        if all(file.suffix == PARQUET for file in found.files):
+            return found.read_as(kinds).counted([part.cut[1] - part.cut[0] for part in found.parts])
         for number, (part, frame) in enumerate(found.in_order()):
             show(number, len(found.parts))
             kinds.add(frame, part)
             heights.append(len(frame))
         kinds.refuse_unless_text()
-        return found.with_texts(kinds.texts).counted(heights)
+        return found.read_as(kinds).counted(heights)
 
     def in_order(self) -> Iterator[tuple[TablePart, pd.DataFrame]]:
         """Yield the parts in their order; a thread reads those that come next."""
@@ -212,8 +218,14 @@ class ColumnKinds:
         self.kinds: dict[str, str] = {}
         self.others: dict[str, tuple[str, str]] = {} if before is None else dict(before.others)
         """Of columns with numbers and texts: the first text, and where it stands."""
+        self.floats: frozenset[str] = frozenset() if before is None else before.floats
+        """Columns of numbers that are not whole, or have gaps, in some part."""
         self._texts: dict[str, tuple[str, str]] = {}
         self._faults: list[str] = []
+
+    def note_floats(self, files: Sequence[FileInParts]) -> None:
+        """Take from files with types which columns of whole numbers have gaps."""
+        self.floats |= {name for file in files if isinstance(file, ParquetInParts) for name in file.floats}
 
     def add(self, frame: pd.DataFrame, part: TablePart) -> None:
         """Look at the columns of one more part."""
@@ -221,6 +233,7 @@ class ColumnKinds:
             column = frame[name]
             kind = kind_of(column)
             before = self.kinds.setdefault(name, kind) if kind else ""
+            self.floats |= {name} if column.dtype.kind == "f" else set()
             if kind == TEXTS and name not in self._texts:
                 text, row = _first_text(column)
                 self._texts[name] = text, part.place_of(row)

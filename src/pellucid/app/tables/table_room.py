@@ -8,10 +8,8 @@ import pandas as pd
 
 from pellucid.app.tables.reading import TableError, is_url, read_query, read_table
 from pellucid.app.tables.table_files import TableFiles, is_several
-from pellucid.core.budget import memory_in_use, memory_there_is
+from pellucid.core.budget import USUAL_SHARE, memory_in_use, memory_there_is
 
-USUAL_SHARE = 0.8
-"""Of the memory there is, that a job may use if nobody says otherwise."""
 LOADED_LATER = 1.5e8
 """Bytes of compiled loops and of what draws the report, which are not loaded when a job begins."""
 TABLE_COPIES = 4.0

@@ -67,7 +67,7 @@ def summed_kind(estimator: Any, rules: InputRules, y: Any) -> str:
     name = type(estimator).__name__
     if not rules.blocks:
         refuse_blocks(estimator)
-    kind = KINDS[rules.target]
+    kind = KINDS[rules.summed_target]
     if kind != "rows" and y is None:
         raise ValueError(f"y must be given for {name}, which requires y to be passed, but the target y is None.")
     return kind

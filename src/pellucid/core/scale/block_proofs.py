@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pellucid.core.input_rules import FOLD_MOMENTS, MOMENTS, PASSES, InputRules
+import numpy as np
+
+from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, PASSES, InputRules
 from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.pass_fits import blocks_for
 from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
+from pellucid.core.types import Array
 from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
 from pellucid.proofs.training_data import TrainingData
 
@@ -16,12 +19,26 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     """Return rows with the sums that the proofs find in all blocks; or the blocks, for a proof that makes passes."""
     if rules.blocks == PASSES:
         return blocks_for(model, rules, X, y, sample_weight, reset=False)
+    if rules.blocks == BINS:  # the proof reads the blocks itself
+        return rules.check(model, X, y, sample_weight, reset=False, classes=getattr(model, "classes_", None))
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(model, blocks, reset=False)
     if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
-        return data_with_tally(tally, rules.blocks, blocks.n_features, model.classes_)
+        labels = getattr(model, "classes_", None)
+        return rules.completed(model, data_with_tally(tally, rules.blocks, blocks.n_features, labels), labels)
     found = blocks.reduce(sum_block, add_blocks, kind)
     classes = model.classes_ if kind == "classes" else None
-    return data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))
+    data = data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))
+    return rules.completed(model, data, classes)
+
+
+def rows_to_prove(density: Any, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+    """Return rows and weights with the moments that the proofs find in all blocks; refuse a density that needs more."""
+    name = type(density).__name__
+    if name != "MultivariateGaussian":
+        raise ValueError(f"X must be in memory for {name}, got a Dask collection. Take X.compute().")
+    blocks = row_blocks(X, None, sample_weight)
+    data = data_with(blocks.reduce(sum_block, add_blocks, "rows"), "rows", blocks.n_features, None, False)
+    return np.asarray(data.X), data.weight

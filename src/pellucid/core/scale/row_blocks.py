@@ -7,7 +7,10 @@ there are, and which of them die, changes no bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -23,6 +26,8 @@ S = TypeVar("S")
 
 JOINED = 8
 """Statistics that are joined at once: each level of the tree holds an eighth of the one below."""
+AT_ONCE = 16
+"""Blocks whose answers are brought here together, where all answers are kept."""
 
 
 TARGET, WEIGHT = "target of pellucid", "weight of pellucid"
@@ -39,6 +44,8 @@ class Layout:
     """Columns of the table that are its targets, read with it; one that is called ``TARGET`` is a plain list."""
     has_weights: bool = False
     """Whether a column of it is its weights."""
+    prepare: Callable[[Any], Any] | None = None
+    """What makes rows of a block that may hold words; otherwise it must hold numbers."""
 
     def split(self, table: Any) -> tuple[Any, Any, Any]:
         """Return the features of a table, its targets and its weights."""
@@ -149,7 +156,6 @@ class RowBlocks:
         The tasks run on the current client of Dask, or on threads here where there is none. ``work`` and ``join`` must
         be functions that pickle can name; both run with BLAS on one thread, whose sums are the same everywhere.
         """
-        from dask.base import compute
         from dask.delayed import delayed
 
         token = uuid4().hex  # a pass is one of its own, also where the same was done before
@@ -169,12 +175,72 @@ class RowBlocks:
             height += 1
             groups = [level[start : start + JOINED] for start in range(0, len(level), JOINED)]
             level = [task(_joined, combine, group, name=f"join-{height}-{k}") for k, group in enumerate(groups)]
-        (found,) = compute(level[0])
+        (found,) = computed(level[0])
         if found is None:
             raise ValueError("X must have rows, got none in any block (n_samples=0). Read the files again.")
         if is_first:
             self.glance.n_rows, self.glance.prints, found = found
         return found  # type: ignore[no-any-return]  # Dask has no types
+
+    def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
+        """Yield ``work(block, *own[k])`` of each block in order, None of one without rows, in one pass.
+
+        They are brought here, some blocks at a time: what is kept of them is the caller's to choose.
+        """
+        from dask.delayed import delayed
+
+        token = uuid4().hex
+        tasks = [
+            delayed(_on_block, pure=False, traverse=False)(
+                work, k, self.layout, *parts, given, dask_key_name=f"{work.__name__}-{k}-{token}"
+            )
+            for k, (given, *parts) in enumerate(zip(own, self.rows, self.targets, self.weights, strict=True))
+        ]
+        for start in range(0, len(tasks), AT_ONCE):
+            yield from computed(*tasks[start : start + AT_ONCE])
+
+
+def computed(*tasks: Any) -> tuple[Any, ...]:
+    """Return what tasks of Dask return; say in a sentence that its scheduler is gone, or that workers lack us."""
+    from dask.base import compute
+
+    _look_at_workers()
+    try:
+        return tuple(compute(*tasks))
+    except CancelledError as lost:
+        raise _gone(lost) from lost
+
+
+def _gone(lost: BaseException) -> ConnectionError:
+    return ConnectionError(
+        f"the scheduler of Dask must stay there until a pass is done, but it is gone ({lost}). "
+        "Connect a new client and fit again."
+    )
+
+
+def _look_at_workers() -> None:
+    """Refuse workers that cannot load what a pass sends them: Dask would send it again and again, without an end."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return  # work stays here
+    if client.asynchronous:
+        return
+    known: set[str] = vars(client).setdefault("workers_with_pellucid", set())
+    try:
+        new = [address for address in client.scheduler_info(n_workers=-1).get("workers", ()) if address not in known]
+        where: list[dict[str, Any]] = [{"workers": [one], "allow_other_workers": True} for one in new]  # one may die
+        client.gather([client.submit(pickle.loads, pickle.dumps(_on_block), pure=False, **one) for one in where])
+    except (CancelledError, OSError) as lost:
+        raise _gone(lost) from lost
+    except (ImportError, AttributeError) as missing:
+        raise ImportError(
+            f"workers of Dask must have pellucid as it is here, got one that says: {missing}. Install it there."
+        ) from missing
+    known.update(new)
 
 
 def _at_first(block: RowBlock, work: Callable[..., S], given: tuple[Any, ...]) -> tuple[int, tuple[str, ...], S]:
@@ -217,10 +283,10 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
         raise BlockError(
             f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
         )
-    rows = np.asarray(X)
+    rows = np.asarray(X) if layout.prepare is None else layout.prepare(X)
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise BlockError(f"block {number} must have {n_features} columns, got shape {rows.shape}.")
-    if rows.dtype.kind not in "biuf":
+    if layout.prepare is None and rows.dtype.kind not in "biuf":
         try:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):
@@ -306,7 +372,6 @@ def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
 
 
 def _counted_heights(parts: Sequence[Any]) -> tuple[int, ...]:
-    from dask.base import compute
     from dask.delayed import delayed
 
-    return tuple(compute(*(delayed(len)(part) for part in parts)))
+    return computed(*(delayed(len)(part) for part in parts))

@@ -111,7 +111,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         data = self._check(X, None, sample_weight)
         n, d = data.X.shape
         k = d if self.n_components is None else min(d, self.n_components)
-        start = _start(self.noise_variance_init, d)
+        start = start_of_noise(self.noise_variance_init, d)
         mass = float(n) if data.weight is None else float(data.weight.sum())
         mean, scatter = row_scatter(data.X, weight=data.weight)
         covariance = without_constants(scatter, mean, mass) / mass
@@ -163,7 +163,7 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
         return len(self.components_)
 
 
-def _start(given: Any, d: int) -> Array:
+def start_of_noise(given: Any, d: int) -> Array:
     """Return the noise variances to start from."""
     if given is None:
         return np.ones(d)

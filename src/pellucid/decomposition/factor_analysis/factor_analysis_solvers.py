@@ -127,15 +127,20 @@ def _is_settled(
     return problem.best_loadings(following)[1] - likelihood <= goal
 
 
-def turned_and_signed(components: Array, noise: Array, mean: Array, X: SparseOrDense, rotation: str | None) -> Array:
-    """Return components rotated, if asked, in falling order, each with the largest of its scores above 0.
+def turned(components: Array, noise: Array, rotation: str | None) -> Array:
+    """Return components rotated, if asked, in falling order of the variance they explain in units of the noise."""
+    if rotation is None:
+        return components
+    components = np.ascontiguousarray(rotated(components.T, rotation).T)
+    return np.asarray(components[np.argsort(-np.sum(components**2 / noise, axis=1), kind="stable")])
 
-    Rotated ones are ordered by the variance they explain, in deviations of the noise. The largest score is the first of
-    those that are equal up to rounding, as in scikit-learn's ``svd_flip``.
+
+def turned_and_signed(components: Array, noise: Array, mean: Array, X: SparseOrDense, rotation: str | None) -> Array:
+    """Return components rotated, if asked, each with the largest of its scores above 0.
+
+    The largest score is the first of those that are equal up to rounding, as in scikit-learn's ``svd_flip``.
     """
-    if rotation is not None:
-        components = np.ascontiguousarray(rotated(components.T, rotation).T)
-        components = components[np.argsort(-np.sum(components**2 / noise, axis=1), kind="stable")]
+    components = turned(components, noise, rotation)
     scores = factor_scores(X, mean, components, noise)
     largest = np.maximum(scores.max(axis=0), -scores.min(axis=0))
     first = np.argmax(np.abs(scores) >= (1.0 - EQUAL) * largest, axis=0)

@@ -16,6 +16,8 @@ from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Fit
+from pellucid.core.scale.row_blocks import is_in_blocks
+from pellucid.core.scale.table_in_blocks import TableInBlocks
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, RandomState
@@ -97,9 +99,21 @@ class BoostedTrees(CertifiedEstimator):
         are held out of ``X``.
         """
         earlier = self._earlier()
+        self._refuse_with_blocks(X, X_val, earlier)
         data = self._check(X, y, sample_weight)
         given = self._given_rows(X_val, y_val, sample_weight_val)
         return self._adopt(self._boosted(data, given, earlier), data)  # bins and histograms are gone before the proof
+
+    def _refuse_with_blocks(self, X: Data, X_val: Data, earlier: dict[str, Any] | None) -> None:
+        """Refuse what looks at rows again and again, where these are in blocks."""
+        if is_in_blocks(X_val):
+            raise ValueError("X_val must be in memory, got a Dask collection. Take some rows of it: X_val.compute().")
+        if not is_in_blocks(X):
+            return
+        if earlier is not None:
+            raise ValueError("warm_start must be False for rows in blocks, got True. Fit all rounds at once.")
+        if callable(self.scoring):
+            raise ValueError("scoring must be a name or None for rows in blocks, got a function. Name a score.")
 
     def _boosted(self, data: TrainingData, given: BoostedRows | None, earlier: dict[str, Any] | None) -> Fit:
         """Return what boosting finds."""
@@ -164,7 +178,10 @@ class BoostedTrees(CertifiedEstimator):
         if given is not None:
             return rows, given, GIVEN
         kept, held = part_rows(rows.y, self.validation_fraction, seed, is_stratified=is_classifier(self))
-        return _picked(rows, kept), _picked(rows, held), OF_TRAINING
+        held_out = _picked(rows, held)
+        if isinstance(held_out.X, TableInBlocks):
+            held_out = replace(held_out, X=held_out.X.read())
+        return _picked(rows, kept), held_out, OF_TRAINING
 
     def _problem(self, rows: BoostedRows, held_out: BoostedRows | None, seeds: Array) -> Boosting:
         p = rows.X.shape[1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from pellucid.core.input_rules import FLOATS, NUMBERS, InputRules
+from pellucid.core.input_rules import BINS, FLOATS, NUMBERS, InputRules, check_sample_weight
+from pellucid.core.scale.block_data import look_at_columns, summed_kind
+from pellucid.core.scale.row_blocks import row_blocks
+from pellucid.core.scale.table_in_blocks import TableInBlocks, read_beside, refuse_without_room
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array, Data
+from pellucid.proofs.training_data import TrainingData
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class TableRules(InputRules):
     """
 
     missing: bool = True
+    blocks: str = BINS
 
     def _options(self, *, reset: bool) -> dict[str, Any]:
         return super()._options(reset=reset) | {"ensure_all_finite": False}
@@ -47,6 +53,33 @@ class TableRules(InputRules):
         check_consistent_length(X, y)
         return encode(X, estimator.categories_), y
 
+    def _check_blocks(
+        self, estimator: Any, X: Data, y: Data, sample_weight: Data | None, *, reset: bool, classes: Array | None
+    ) -> TrainingData:
+        """Return rows that stay in blocks, with the target of all of them; one pass finds it, and the categories."""
+        summed_kind(estimator, self, y)
+        blocks = row_blocks(X, y, sample_weight)
+        look_at_columns(estimator, blocks, reset=reset)
+        if reset:
+            few = X._meta if hasattr(X, "columns") else np.empty((0, blocks.n_features))
+            estimator.is_categorical_ = _check_categorical_features(few, estimator.categorical_features)
+            estimator.categories_ = None
+        if estimator.is_categorical_ is None:
+            beside = read_beside(blocks)
+        else:
+            as_read = replace(blocks, layout=replace(blocks.layout, prepare=_as_read))
+            beside = read_beside(as_read, _categories_in, estimator.is_categorical_)
+            if reset:
+                estimator.categories_ = _joined_categories(estimator, beside.notes)
+            coded = replace(blocks.layout, prepare=partial(encode, categories=estimator.categories_))
+            blocks = replace(blocks, layout=coded)
+        y = _check_y(beside.y, y_numeric=self.target == NUMBERS, estimator=estimator)
+        table = TableInBlocks(blocks, beside.heights)
+        refuse_without_room(len(table) * (GROUP * -(-table.shape[1] // GROUP) + STATE_BYTES), "bins and state of rows")
+        weight = check_sample_weight(beside.weight, y)
+        data = self._with_target(estimator, table, y, weight, classes, beside.name)
+        return replace(data, given=(X, y, sample_weight))
+
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return new rows in the form of the training rows."""
         if estimator.categories_ is None:
@@ -58,13 +91,30 @@ class TableRules(InputRules):
 
 def find_categories(estimator: Any, X: Data) -> list[Array | None]:
     """Return the categories of each categorical column, sorted, and None of the others; refuse too many."""
+    return _joined_categories(estimator, [_categories_in(X, estimator.is_categorical_)])
+
+
+def _as_read(X: Data) -> Data:
+    """Return a block as it is, words and all."""
+    return X
+
+
+def _categories_in(X: Data, is_categorical: Array) -> list[Array | None]:
+    """Return the different values of each categorical column."""
+    columns = (column(X, j) if own else None for j, own in enumerate(is_categorical))
+    return [None if values is None else np.unique(values[~_is_missing(values)]) for values in columns]
+
+
+def _joined_categories(estimator: Any, parts: Sequence[list[Array | None]]) -> list[Array | None]:
+    """Return the categories of all parts of a table."""
     found: list[Array | None] = []
-    for j, is_categorical in enumerate(estimator.is_categorical_):
-        if not is_categorical:
+    for j, seen in enumerate(zip(*parts, strict=True)):
+        own = [one for one in seen if one is not None]
+        if not own:
             found.append(None)
             continue
-        values = column(X, j)
-        categories = np.unique(values[~_is_missing(values)])
+        some = [one for one in own if len(one)] or own  # a part where all is missing says nothing of the kind
+        categories = np.unique(np.concatenate(some))
         categories = categories.astype(str) if categories.dtype == object else categories
         if len(categories) > estimator.max_bins:
             names = getattr(estimator, "feature_names_in_", None)
@@ -146,17 +196,21 @@ LARGEST_EDGE = float(np.finfo(np.float64).max)
 
 ROWS_AT_ONCE = 8192
 GROUP = 4
+STATE_BYTES = 56
+"""Beside the bins of a row: its target, weight, prediction, derivatives and places."""
 N_EDGES = 256
 
 
 def find_edges(
-    X: Array, weight: Array | None, max_bins: int, categories: Sequence[Array | None], seed: int
+    X: Array | TableInBlocks, weight: Array | None, max_bins: int, categories: Sequence[Array | None], seed: int
 ) -> list[Array]:
     """Return the edges of each feature, and the codes of a categorical one."""
     n, seen = X.shape[0], None
     if n > MOST_SAMPLED:
         share = None if weight is None else weight / weight.sum()
         seen, weight = np.sort(np.random.RandomState(seed).choice(n, MOST_SAMPLED, p=share)), None
+    if isinstance(X, TableInBlocks):
+        X, seen = (X if seen is None else X[seen]).read(), None
 
     def edges(j: int) -> Array:
         known = categories[j]
@@ -212,8 +266,10 @@ def _middle_of_equal(low: Array, high: Array) -> Array:
     return np.where(low == high, low, _middle(low, high))
 
 
-def bin_rows(X: Array, edges: Sequence[Array], is_categorical: Array) -> tuple[Array, Array]:
+def bin_rows(X: Array | TableInBlocks, edges: Sequence[Array], is_categorical: Array) -> tuple[Array, Array]:
     """Return the bins, four features to a word, (n_groups, n_samples), and which features have missing values."""
+    if isinstance(X, TableInBlocks):
+        return _bins_of_blocks(X, edges, is_categorical)
     from pellucid.ensemble.hist_gradient_boosting.gradient_kernels import bin_columns
 
     n, p = X.shape
@@ -229,4 +285,14 @@ def bin_rows(X: Array, edges: Sequence[Array], is_categorical: Array) -> tuple[A
             bin_columns(block, table[columns], is_categorical[columns], groups[group, rows], has_missing[columns])
 
     run_blocks(fill, split_evenly(n, -(-n // ROWS_AT_ONCE)))
+    return groups, has_missing
+
+
+def _bins_of_blocks(X: TableInBlocks, edges: Sequence[Array], is_categorical: Array) -> tuple[Array, Array]:
+    """Return the same for rows in blocks: each block is binned where it is, and its bins are brought here."""
+    n, p = X.shape
+    groups, has_missing = np.empty((-(-p // GROUP), n), dtype=np.uint32), np.zeros(p, dtype=bool)
+    for rows, (own, missing) in X.each(bin_rows, edges, is_categorical):
+        groups[:, rows] = own
+        has_missing |= missing
     return groups, has_missing

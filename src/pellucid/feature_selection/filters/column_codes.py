@@ -11,7 +11,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from pellucid.core.estimator import CertifiedEstimator
-from pellucid.core.input_rules import UNCHECKED, InputRules, check_finite
+from pellucid.core.input_rules import CLASSES, MOMENTS, NUMBERS, UNCHECKED, InputRules, check_finite
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
 
@@ -89,12 +90,23 @@ class FilterInput(InputRules):
 
     target: str = UNCHECKED
 
+    @property
+    def summed_target(self) -> str:
+        """Of rows in blocks, numbers where their moments will do, and labels where categories are counted."""
+        return NUMBERS if self.blocks == MOMENTS else CLASSES
+
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data with a target of one dimension."""
-        data = super().check(estimator, X, y, *args, **options)
-        target = column_or_1d(data.y, warn=True)
+        if is_in_blocks(X) and self.blocks and (np.dtype(y.dtype).kind == "f") != (self.blocks == MOMENTS):
+            wanted = "floats" if self.blocks == MOMENTS else "labels"
+            raise ValueError(f"y must be {wanted} for the {estimator.measure} of rows in blocks, got {y.dtype}.")
+        return self.completed(estimator, super().check(estimator, X, y, *args, **options))
+
+    def completed(self, estimator: Any, data: TrainingData, classes: Array | None = None) -> TrainingData:
+        """Return the data with a target of one dimension."""
+        target = column_or_1d(data.classes[data.y] if len(data.classes) else data.y, warn=True)
         if target.dtype.kind == "f":
             check_finite(target, estimator, "y")
         elif target.dtype.kind == "O":
             target = target.astype(str)
-        return replace(data, y=np.asarray(target))
+        return replace(data, y=np.asarray(target), classes=np.empty(0))

@@ -101,19 +101,19 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         """
         data = self._check(X, y)
         X, y = data.X, data.y
-        design = make_design(X, fit_intercept=self.fit_intercept)
+        design = make_design(X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
         targets, y_means = design.center(self._with_noise(y))
         targets, y_means = targets.reshape(len(y), -1), np.atleast_1d(y_means)
         gram = gram_or_none(self.precompute, design)
-        rules = self._rules(len(y))
+        rules = self._rules(float(data.weights.sum()))
         watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
         paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
-        attributes = self._attributes(paths, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
+        attributes = self._attributes(paths, rules.n_rows, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
         trace = Trace.joined([path.trace for path in paths])
         return self._adopt(Fit(attributes, trace), data)
 
-    def _rules(self, n_samples: int) -> LarsRules:
-        return LarsRules(max_iter=self.n_nonzero_coefs)
+    def _rules(self, n_rows: float) -> LarsRules:
+        return LarsRules(n_rows, max_iter=self.n_nonzero_coefs)
 
     def _with_noise(self, y: Array) -> Array:
         if self.jitter is None:
@@ -122,11 +122,18 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         return (y.T + noise).T
 
     def _attributes(
-        self, paths: list[LarsPath], design: Design, y_means: Array, dtype: np.dtype, *, one_dimensional: bool
+        self,
+        paths: list[LarsPath],
+        n_rows: float,
+        design: Design,
+        y_means: Array,
+        dtype: np.dtype,
+        *,
+        one_dimensional: bool,
     ) -> dict[str, Any]:
-        n_samples, one = design.shape[0], len(paths) == 1
+        one = len(paths) == 1
         coefs = [path.coefs.astype(dtype) for path in paths]
-        alphas = [(path.levels / n_samples).astype(dtype) for path in paths]
+        alphas = [(path.levels / n_rows).astype(dtype) for path in paths]
         ends = np.array([path[:, -1] for path in coefs])
         intercepts = (y_means - ends.astype(np.float64) @ design.mean).astype(dtype)
         attributes = {
@@ -232,7 +239,7 @@ def lars_path(
     if y.ndim != 1:
         raise ValueError(f"y must be of shape (n_samples,), got {y.shape}. Compute one path per target.")
     design = make_design(X, fit_intercept=False)
-    rules = LarsRules(lasso=method == "lasso", positive=positive, lowest=len(y) * alpha_min, max_iter=max_iter)
+    rules = LarsRules(len(y), lasso=method == "lasso", positive=positive, lowest=len(y) * alpha_min, max_iter=max_iter)
     path = lars(design, design.center(y)[0], rules, gram_or_none(False if Gram is None else Gram, design))
     alphas, coefs = (path.levels / len(y)).astype(X.dtype), path.coefs.astype(X.dtype)
     answer = (alphas, path.active, coefs) if return_path else (alphas[-1:], path.active, coefs[:, -1])
@@ -322,5 +329,6 @@ class LassoLars(Lars):
         self.jitter = jitter
         self.random_state = random_state
 
-    def _rules(self, n_samples: int) -> LarsRules:
-        return LarsRules(lasso=True, positive=self.positive, lowest=n_samples * self.alpha, max_iter=self.max_iter)
+    def _rules(self, n_rows: float) -> LarsRules:
+        lowest = n_rows * self.alpha
+        return LarsRules(n_rows, lasso=True, positive=self.positive, lowest=lowest, max_iter=self.max_iter)

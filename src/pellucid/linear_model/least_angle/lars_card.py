@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard
-from pellucid.core.input_rules import NUMBERS, InputRules
+from pellucid.core.input_rules import MOMENTS, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Nothing, Optional, Whole
@@ -31,10 +31,18 @@ WALKED: dict[str, Kind | Optional] = {
     "active_": Optional(Items(COUNT | Items(COUNT))),
     "coef_path_": Optional(Numbers(("n_features", None)) | Items(Numbers(("n_features", None)))),
 }
+
+
+def _rules(estimator: Any) -> InputRules:
+    """Return the rules for the data; noise is drawn for each row, so that rows in blocks cannot have it."""
+    blocks = MOMENTS if estimator.jitter is None else ""
+    return InputRules(NUMBERS, several_targets=True, weights=False, blocks=blocks)
+
+
 SHARED: dict[str, Any] = {
     "topics": ("LIN-3",),
     "attributes": WALKED,
-    "input": InputRules(NUMBERS, several_targets=True, weights=False),
+    "input": _rules,
     "unproved": {"n_iter_": WORK_DONE},
     "squares": frozenset({"alphas_"}),  # products of the units of X and y
     "tests": ("test_lars",),

@@ -42,10 +42,12 @@ TIED = 1e-13
 class LarsRules:
     """Which path, and how far."""
 
+    n_rows: float
+    """Rows counted by their weights."""
     lasso: bool = False
     positive: bool = False
     lowest: float = 0.0
-    """Correlation at which to stop: ``n_samples * alpha_min``."""
+    """Correlation at which to stop: ``n_rows * alpha_min``."""
     max_iter: int = 500
 
 
@@ -168,7 +170,7 @@ class _State:
 
     def note(self, trace: Trace) -> None:
         """Append a row to the trace."""
-        n = len(self.b)
+        n = self.rules.n_rows
         trace.add(
             iteration=self.n_iter, objective=0.5 * self.sq_residual / n, alpha=self.level / n, active=len(self.active)
         )

@@ -96,7 +96,7 @@ CARDS = (
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
         attributes={**FITTED, "classes_": LABELS, "multilabel_": FLAG},
-        input=lambda estimator: LabelSetRules(sparse=ANY_SPARSE, class_weight=estimator.class_weight),
+        input=lambda estimator: LabelSetRules(sparse=ANY_SPARSE, class_weight=estimator.class_weight, blocks=MOMENTS),
         variants=({"class_weight": "balanced"},),
         unproved=UNPROVED,
         meaning=MEANING,

@@ -83,14 +83,21 @@ class ColumnCorrelations:
             products += rows.T @ rows / n
             if not is_fitting():
                 root = np.asarray(np.linalg.qr(np.vstack([root, rows / np.sqrt(n)]), mode="r"))
+        both = np.array([np.max(ends, axis=0), np.min(ends, axis=0)])
+        return cls.from_products(mean + middle, products, n, both, None if is_fitting() else root)
+
+    @classmethod
+    def from_products(
+        cls, mean: Array, products: Array, n: float, scores: Array, root: Array | None = None
+    ) -> ColumnCorrelations:
+        """Return them from the covariance matrix; its root is taken where none is given."""
         scale = np.sqrt(np.where(np.diagonal(products) > 0.0, np.diagonal(products), 1.0))
-        products /= np.outer(scale, scale)
-        if is_fitting():
-            values, vectors = np.linalg.eigh(products)
-            root = np.where(np.diagonal(products) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
-        else:
-            root = root / scale
-        return cls(mean + middle, scale, products, root, n, np.array([np.max(ends, axis=0), np.min(ends, axis=0)]))
+        products = products / np.outer(scale, scale)
+        if root is not None:
+            return cls(mean, scale, products, root / scale, n, scores)
+        values, vectors = np.linalg.eigh(products)
+        root = np.where(np.diagonal(products) > 0.0, np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T, 0.0)
+        return cls(mean, scale, products, root, n, scores)
 
     @property
     def mean_error(self) -> float:
@@ -137,13 +144,22 @@ class ColumnCorrelations:
 
 def prove_factor_analysis(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the moments computed again from the rows."""
-    d = data.X.shape[1]
-    k = d if parameters.n_components is None else min(d, parameters.n_components)
-    also = {"loglike_": len(fitted.loglike_) == fitted.n_iter_ >= 1}
-    if wrong := misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,)):
+    if wrong := wrong_shapes(fitted, parameters, data.X.shape[1]):
         return wrong
     with np.errstate(all="ignore"):  # noise that is none is told below
-        seen = ColumnCorrelations.of(data, _posterior_map(fitted.components_, fitted.noise_variance_))
+        seen = ColumnCorrelations.of(data, posterior_map(fitted.components_, fitted.noise_variance_))
+    return factor_claims(fitted, parameters, seen)
+
+
+def wrong_shapes(fitted: Seen, parameters: Seen, d: int) -> Certificate | None:
+    """Return the certificate of a model that is none of ``d`` columns."""
+    k = d if parameters.n_components is None else min(d, parameters.n_components)
+    also = {"loglike_": len(fitted.loglike_) == fitted.n_iter_ >= 1}
+    return misshapen("stationary", fitted, also, components_=(k, d), noise_variance_=(d,), mean_=(d,))
+
+
+def factor_claims(fitted: Seen, parameters: Seen, seen: ColumnCorrelations) -> Certificate:
+    """Return the certificate from what is seen of the rows."""
     loadings, noise = fitted.components_ / seen.scale, fitted.noise_variance_ / seen.scale**2
     away = float(np.max(np.abs(fitted.mean_ - seen.mean) / seen.scale))
     claims = [Claim("mean", "distance of mean_ from the mean, in deviations", away, seen.mean_error)]
@@ -177,7 +193,7 @@ def _likelihood_claims(
 
 def _equation_claim(seen: ColumnCorrelations, loadings: Array, noise: Array) -> Claim:
     """Return the claim that W solves its equations, whatever its rotation."""
-    inverse = _posterior_map(loadings, noise)  # Sigma^-1 W'
+    inverse = posterior_map(loadings, noise)  # Sigma^-1 W'
     rest = seen.matrix @ inverse - loadings.T
     return Claim("equations", "largest residual of the equations of the loadings, in deviations of the columns",
                  largest(rest), EQUATIONS + AMPLIFIED * seen.noise)  # fmt: skip
@@ -215,7 +231,7 @@ def _form_claims(fitted: Seen, parameters: Seen, seen: ColumnCorrelations) -> li
     ]
 
 
-def _posterior_map(W: Array, noise: Array) -> Array:
+def posterior_map(W: Array, noise: Array) -> Array:
     r"""Return what a centered row is multiplied by to give its factors, :math:`\Sigma^{-1}W'`."""
     scaled = W / np.sqrt(noise)
     values, vectors = np.linalg.eigh(scaled @ scaled.T)

@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
+from pellucid.proofs.ensemble.boosting_blocks import on_bins, values_of
 from pellucid.proofs.ensemble.boosting_node import NodeSums, walked
 from pellucid.proofs.ensemble.boosting_problem import (
     BY_RESIDUAL,
@@ -73,6 +74,8 @@ def _prove(fitted: Seen, parameters: Seen, data: TrainingData, *, is_whole: bool
     setting = Setting.of(fitted, parameters, data)
     n_rounds = fitted.n_iter_ if is_whole else min(1, fitted.n_iter_)
     trees = TreeArrays.of(fitted.trees_).picked(range(n_rounds * setting.n_outputs))
+    if setting.is_in_bins:
+        trees = on_bins(trees, fitted.bin_thresholds_)
     replay = RoundsReplay(fitted, parameters, setting, trees, n_rounds)
     if is_whole and fitted.do_early_stopping_ and parameters.scoring != "loss":
         replay.scores = ScoresAgain.of(setting, fitted, parameters, len(data.classes) > 0)
@@ -137,13 +140,13 @@ def baseline_claim(fitted: Seen, setting: Setting) -> Claim:
 
 def bins_claim(fitted: Seen, parameters: Seen, setting: Setting) -> Claim:
     """Return how many features have other edges than their values say."""
-    X, weight = setting.X, setting.weight if setting.is_weighted else None
-    if len(X) > MOST_SAMPLED:
+    given, weight = setting.given, setting.weight if setting.is_weighted else None
+    if len(given) > MOST_SAMPLED:
         share = None if weight is None else weight / weight.sum()
         rng = np.random.RandomState(int(fitted.random_seeds_[0]))
-        X, weight = X[rng.choice(len(X), MOST_SAMPLED, p=share)], None
-    wrong = 0
-    for j, stored in enumerate(setting.edges):
+        given, weight = given[rng.choice(len(given), MOST_SAMPLED, p=share)], None
+    wrong, X = 0, values_of(given)
+    for j, stored in enumerate(fitted.bin_thresholds_):
         if setting.is_categorical[j]:
             categories = (fitted.categories_ or [])[j]
             edges = np.arange(0 if categories is None else len(categories), dtype=np.float64)

@@ -18,6 +18,7 @@ from scipy.special import expit
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.classes import class_weights
+from pellucid.proofs.ensemble.boosting_blocks import bins_of, edges_of_bins
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
@@ -50,6 +51,13 @@ class Setting:
     direction: Array
     sets: Array
     held_out: tuple[Array, Array, Array] | None
+    given: Any
+    """The rows as they were given: where these are in blocks, ``X``, ``held_out`` and ``edges`` are about bins."""
+
+    @property
+    def is_in_bins(self) -> bool:
+        """Whether the rows are in blocks."""
+        return self.given is not self.X
 
     @classmethod
     def of(cls, fitted: Seen, parameters: Seen, data: TrainingData) -> Setting:
@@ -64,14 +72,19 @@ class Setting:
             kept, held = _parted(len(y), parameters.validation_fraction, int(fitted.random_seeds_[0]), of_class)
             held_out = X[held], y[held], weight[held]
             X, y, weight = X[kept], y[kept], weight[kept]
+        edges, mask, rows = list(fitted.bin_thresholds_), category_mask(fitted, p), X
+        if not isinstance(X, np.ndarray):
+            X = bins_of(X, edges, mask)
+            held_out = None if held_out is None else (bins_of(held_out[0], edges, mask), *held_out[1:])
+            edges = edges_of_bins(edges)
         given: Any = parameters.monotonic_cst
         if isinstance(given, dict):
             given = [given.get(name, 0) for name in fitted.feature_names]
         return cls(
             X, y, weight, is_weighted, parameters.loss, getattr(parameters, "quantile", None), len(fitted.baseline_),
-            list(fitted.bin_thresholds_), category_mask(fitted, p), np.isnan(X).any(axis=0),
+            edges, mask, np.isnan(X).any(axis=0),
             np.zeros(p, dtype=np.int64) if given is None else np.asarray(given, dtype=np.int64),
-            _interaction_sets(parameters.interaction_cst, p), held_out,
+            _interaction_sets(parameters.interaction_cst, p), held_out, rows,
         )  # fmt: skip
 
 

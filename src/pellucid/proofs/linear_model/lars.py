@@ -27,9 +27,9 @@ NUMBERS_AT_ONCE = 1 << 15
 
 def prove_lars(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the worst target; a penalty among the parameters makes it a lasso."""
-    n, Y = len(data.y), data.y.reshape(len(data.y), -1).astype(np.float64)
-    y_means = weighted_mean(Y, np.ones(n)) if parameters.fit_intercept else np.zeros(Y.shape[1])
-    rows = _PathRows(data.X, Y - y_means, centers=parameters.fit_intercept)
+    Y = data.y.reshape(len(data.y), -1).astype(np.float64)
+    y_means = weighted_mean(Y, data.weights) if parameters.fit_intercept else np.zeros(Y.shape[1])
+    rows = _PathRows(data.X, Y - y_means, data.weights, centers=parameters.fit_intercept)
     intercepts, certificates = np.broadcast_to(fitted.intercept_, Y.shape[1]), []
     for k, (y_mean, intercept) in enumerate(zip(y_means, intercepts, strict=True)):
         stored = (fitted.coef_, fitted.alphas_)
@@ -48,10 +48,10 @@ def _path_claims(
     rows: _PathRows, k: int, coef: Array, alphas: Array, path: Array, active: Array | None, parameters: Seen
 ) -> list[Claim]:
     """Return the claims about the breakpoints of a target, the last of which is the model."""
-    b, correlations = rows.B[:, k], rows.correlations(k, path.astype(np.float64))
-    size, equal = rows.largest * float(np.linalg.norm(b)), EQUAL[rows.dtype]
-    noise = float(parameters.jitter or 0.0) * np.sqrt(len(b)) * rows.largest
-    imbalance, unit = _imbalance(correlations, path, len(b) * alphas, parameters), size if size > 0.0 else np.inf
+    correlations = rows.correlations(k, path.astype(np.float64))
+    size, equal = rows.largest * np.sqrt(rows.n) * rows.deviation(k), EQUAL[rows.dtype]
+    noise = float(parameters.jitter or 0.0) * np.sqrt(rows.n) * rows.largest
+    imbalance, unit = _imbalance(correlations, path, rows.n * alphas, parameters), size if size > 0.0 else np.inf
     said = "largest deviation from equal correlations at a breakpoint, relative to |X| |y|"
     remedy, off = "Standardize X, or drop nearly collinear columns.", float(np.abs(path[:, -1] - coef).max())
     claims = [
@@ -67,7 +67,7 @@ def _path_claims(
 
 
 def _intercept_claim(rows: _PathRows, k: int, coef: Array, intercept: float, y_mean: float, parameters: Seen) -> Claim:
-    sizes = float(np.sqrt(np.mean(rows.B[:, k] ** 2))) + float(np.abs(rows.mean) @ np.abs(coef))
+    sizes = rows.deviation(k) + float(np.abs(rows.mean) @ np.abs(coef))
     rounding = float(np.finfo(rows.dtype).eps) * abs(intercept) + ROUNDING * (sizes + abs(y_mean) + abs(intercept))
     drift = abs(y_mean - float(rows.mean @ coef) - intercept)
     bound = rounding + float(parameters.jitter or 0.0) if parameters.fit_intercept else 0.0
@@ -81,29 +81,34 @@ class _PathRows:
     residuals r by :math:`\delta \sum_i r_i`.
     """
 
-    def __init__(self, X: Array, B: Array, *, centers: bool) -> None:
-        (n, p), self.B, self.dtype = X.shape, B, X.dtype
+    def __init__(self, X: Array, B: Array, weight: Array, *, centers: bool) -> None:
+        (n, p), self.B, self.weight, self.n, self.dtype = X.shape, B, weight, float(weight.sum()), X.dtype
         height = max(1, NUMBERS_AT_ONCE // p)
         near = X[:: max(1, n // height)].mean(axis=0, dtype=np.float64) if centers else np.zeros(p)
         self.A = X - near if p > n else None  # then the products of columns are more numbers than the rows
         self.gram, self.along, self.total = np.zeros((p, p) if p <= n else 0), np.zeros((p, B.shape[1])), np.zeros(p)
         squares = np.zeros(p)
         for start in range(0, n, height):
-            A = X[start : start + height] - near
-            self.total += np.ones(len(A)) @ A
-            self.along += A.T @ B[start : start + height]
+            A, counts = X[start : start + height] - near, weight[start : start + height]
+            self.total += counts @ A
+            weighted = A * counts[:, None]
+            self.along += weighted.T @ B[start : start + height]
             if self.A is None:
-                self.gram += A.T @ A
+                self.gram += weighted.T @ A
             else:
-                squares += np.einsum("ij,ij->j", A, A)
-        self.shift = self.total / n if centers else np.zeros(p)
-        squares = (self.gram.diagonal() if self.A is None else squares) - n * self.shift**2
+                squares += np.einsum("ij,ij->j", weighted, A)
+        self.shift = self.total / self.n if centers else np.zeros(p)
+        squares = (self.gram.diagonal() if self.A is None else squares) - self.n * self.shift**2
         self.mean, self.largest = near + self.shift, float(np.sqrt(squares.max()))
+
+    def deviation(self, k: int) -> float:
+        """Return the deviation of target ``k``."""
+        return float(np.sqrt(self.weight @ self.B[:, k] ** 2 / self.n))
 
     def correlations(self, k: int, path: Array) -> Array:
         """Return those of target ``k`` at all breakpoints, of the shape of the path."""
-        explained = self.gram @ path if self.A is None else self.A.T @ (self.A @ path)
-        left = self.B[:, k].sum() - self.total @ path
+        explained = self.gram @ path if self.A is None else self.A.T @ (self.weight[:, None] * (self.A @ path))
+        left = self.weight @ self.B[:, k] - self.total @ path
         return np.asarray(self.along[:, [k]] - explained - np.outer(self.shift, left))
 
 

@@ -60,6 +60,12 @@ def test_a_cluster_that_loses_its_rows_gets_the_farthest_as_in_memory():
     assert in_blocks.n_iter_ == in_memory.n_iter_
 
 
+def test_the_farthest_row_stays_where_it_is_alone():
+    # 100 is farthest from its center, 90, but alone there: 0.25 goes to the empty cluster
+    model = KMeans(3, init=[[0.0], [90.0], [-500.0]]).fit(blocks(np.array([[0.0], [0.25], [100.0]]), height=2))
+    np.testing.assert_array_equal(model.cluster_centers_.ravel(), [0.0, 100.0, 0.25])
+
+
 @pytest.mark.parametrize("init", ["k-means++", "random", [[0.0], [1.0], [7.0]]], ids=str)
 def test_fewer_different_rows_than_clusters_are_warned_of(init):
     rows = np.array([[0.0], [1.0]] * 6)

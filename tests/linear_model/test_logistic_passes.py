@@ -11,6 +11,8 @@ import pellucid
 from pellucid.core.scale import first_look
 from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.linear_model import LogisticRegression
+from pellucid.proofs.blocks import OneBlock
+from pellucid.proofs.linear_model.logistic_passes import BlockTask, residuals_of_block
 
 da = pytest.importorskip("dask.array", reason="the extra 'scale' is not installed")
 
@@ -104,6 +106,17 @@ def test_the_gap_bounds_what_is_left_when_steps_run_out():
         return -own.sum() + 0.5 * np.sum(model.coef_**2)
 
     assert 0.0 < objective(early) - objective(best) <= early.dual_gap_
+
+
+@pytest.mark.parametrize("b", [-2.0, 0.0, 0.5, np.log(3.0), 3.0])
+def test_the_proof_bounds_the_minimum_from_below_whatever_the_intercept(b):
+    # no feature tells: the minimum is the entropy of 1 to 3, and is met where the intercept is log 3
+    block = OneBlock(np.zeros((4, 1)), np.array(["no", "yes", "yes", "yes"]))
+    sums = residuals_of_block(block, np.array(["no", "yes"]), np.zeros((1, 1)), np.array([b]), True)
+    least = 4 * np.log(4) - 3 * np.log(3)
+    bound = BlockTask(np.ones(2), 1.0, True, 0.0).dual_value(sums)[0]
+    assert bound <= least * (1 + 1e-12)
+    assert (bound >= least * (1 - 1e-12)) == (b == np.log(3.0))
 
 
 def test_a_rare_class_in_one_block_only_is_learned():

@@ -578,3 +578,16 @@ def test_the_page_about_scale_names_the_methods_that_take_blocks():
         with suppress(TypeError):  # built on something that must be given
             found |= {card.name} if card.rules_for(card.estimator()).blocks else set()
     assert named == found
+
+
+def test_indicators_of_all_groups_are_proved():
+    group = rng.integers(0, 4, N)
+    table = np.column_stack([np.eye(4)[group], np.full(N, 2024.0), X])
+    model = LinearRegression().fit(blocks(table), blocks(Y[:, 0]))
+    in_memory = LinearRegression().fit(table, Y[:, 0])
+    assert model.rank_ == in_memory.rank_ == 3 + P
+    np.testing.assert_allclose(model.coef_, in_memory.coef_, atol=1e-9)
+    assert pellucid.verify(model, blocks(table), blocks(Y[:, 0])).holds
+    model.coef_[:4] += 1e-3  # fits as well, and is longer
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, blocks(table), blocks(Y[:, 0])).holds

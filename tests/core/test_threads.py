@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_limits
 
 from pellucid.core import threads
 from pellucid.core.threads import (
+    one_thread,
     own_threads,
     run_blocks,
     shared_blas,
@@ -45,6 +46,15 @@ def test_blocks_inside_blocks_do_not_wait_for_each_other():
         return sum(run_blocks(lambda j: i * j, [1, 2, 3]))
 
     assert run_blocks(outer, [1, 2, 3, 4]) == [6, 12, 18, 24]
+
+
+def test_a_task_beside_others_keeps_to_its_thread():
+    with own_threads():
+        before = thread_count()
+        with one_thread():
+            assert thread_count() == 1
+            assert run_blocks(lambda _: threading.current_thread(), [1, 2]) == [threading.main_thread()] * 2
+        assert thread_count() == before
 
 
 def test_blas_gets_its_threads_back():

@@ -92,13 +92,15 @@ def single_threaded_blas() -> Iterator[None]:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Keep ``run_blocks`` and BLAS on this thread, for a task beside which others run."""
-    before = getattr(_inside, "worker", False)
+    before = getattr(_inside, "worker", False), getattr(_inside, "budget", None)
     _inside.worker = True
     try:
         with single_threaded_blas():
+            if before[1] is not None:
+                _inside.budget = 1
             yield
     finally:
-        _inside.worker = before
+        _inside.worker, _inside.budget = before
 
 
 def split_evenly(n: int, parts: int) -> list[slice]:

@@ -30,6 +30,23 @@ def class_weights(class_weight: Any, data: TrainingData) -> Array:
     return np.array([data.weights.sum() / (n_classes * total) if total > 0.0 else 0.0 for total in totals])
 
 
+def codes_among(classes: Array, y: Array) -> Array:
+    """Return which of the classes each label is; refuse a label that is none of them.
+
+    Examples
+    --------
+    >>> codes_among(np.array(["b", "a"]), np.array(["a", "b", "b"]))
+    array([1, 0, 0])
+    """
+    order = np.argsort(classes)
+    codes = order[np.minimum(np.searchsorted(classes, y, sorter=order), len(classes) - 1)]
+    wrong = classes[codes] != y
+    if wrong.any():
+        unknown = sorted({str(label) for label in y[wrong].tolist()})
+        raise ValueError(f"y must have the labels of the fit, got {', '.join(unknown)} too.")
+    return np.asarray(codes)
+
+
 def machine_signs(codes: Array, n_classes: int) -> Array:
     """Return +1 for the rows of each machine's own class, else -1, (n_machines, n_samples); two classes share one.
 

@@ -31,7 +31,6 @@ INSTEAD = {
     "KernelPerceptron": ("LogisticRegression",),
     "KernelRidge": ("Ridge",),
     "KernelRidgeCV": ("RidgeCV", "Ridge"),
-    "LinearSVC": ("LogisticRegression",),
     "LinearSVR": ("Ridge",),
     "LocallyLinearEmbedding": ("PCA",),
     "MDS": ("PCA",),
@@ -73,6 +72,7 @@ SETTINGS = {
     "Lars": "leave jitter at None",
     "LassoLars": "leave jitter at None",
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
+    "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

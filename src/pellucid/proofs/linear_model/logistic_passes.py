@@ -17,7 +17,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array, dense
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.classes import class_weights
+from pellucid.proofs.classes import class_weights, codes_among
 from pellucid.proofs.linear_model.logistic import (
     LARGEST_GAP,
     LONGEST_MOVE,
@@ -74,7 +74,6 @@ def residuals_of_block(block: Any, classes: Array, W: Array, b: Array, is_free: 
     X, weight = block.X, np.ones(block.X.shape[0])
     if block.weight is not None:
         weight = np.asarray(block.weight, dtype=np.float64)
-    order = np.argsort(classes)
     n, p, k, n_classes = X.shape[0], len(W), W.shape[1], len(classes)
     pivot = dense(X[:1])[0].astype(np.float64) if is_free else np.zeros(p)
     shapes = ((), (), (p, k), (k,), (k, k), (k,), (), (p,), (p,))
@@ -83,10 +82,7 @@ def residuals_of_block(block: Any, classes: Array, W: Array, b: Array, is_free: 
         part = slice(start, start + ROWS_AT_ONCE)
         counts = weight[part] > 0.0
         rows, s, y = dense(X[part]).astype(np.float64)[counts] - pivot, weight[part][counts], block.y[part][counts]
-        places = order[np.minimum(np.searchsorted(classes, y, sorter=order), n_classes - 1)]
-        if (classes[places] != y).any():
-            unknown = sorted({str(label) for label in y[classes[places] != y].tolist()})
-            raise ValueError(f"y must have the labels of the fit, got {', '.join(unknown)} too.")
+        places = codes_among(classes, y)
         logits = rows @ W + (b + pivot @ W)
         for c in np.unique(places):
             own = places == c

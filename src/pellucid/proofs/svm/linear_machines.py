@@ -43,26 +43,26 @@ def prove_linear_svc(fitted: Seen, parameters: Seen, data: TrainingData) -> Cert
     u, dual = dense(fitted.coef_).astype(np.float64), getattr(fitted, "dual_coef_", None)
     if dual is not None and data.kept is not None and dual.shape[1] == data.n_given:
         dual = dual[:, data.kept]
-    constant = _constant_of(parameters)
+    constant = constant_of(parameters)
     if constant:
         u = np.hstack([u, np.reshape(fitted.intercept_, (-1, 1)) / constant])
     elif np.any(fitted.intercept_):
-        return _gap_certificate(np.inf, None, parameters)
+        return gap_certificate(np.inf, None, parameters)
     if parameters.multi_class != "crammer_singer":
         return _prove_machines(data, u, dual, constant, parameters)
     if len(u) == 1:  # the weights of two classes add up to 0
         u, dual = np.vstack([-0.5 * u, 0.5 * u]), None if dual is None else np.vstack([-dual, dual])
     cost = class_weights(parameters.class_weight, data)[data.y] * parameters.C * data.weights
     gap, violation = _together(data.X, data.y, cost, u, dual, constant)
-    return _gap_certificate(gap, violation, parameters)
+    return gap_certificate(gap, violation, parameters)
 
 
-def _constant_of(parameters: Seen) -> float:
+def constant_of(parameters: Seen) -> float:
     """Return the constant feature whose weight the intercept is; 0 without an intercept."""
     return float(parameters.intercept_scaling) if parameters.fit_intercept else 0.0
 
 
-def _gap_certificate(relative_gap: float, violation: float | None, parameters: Seen) -> Certificate:
+def gap_certificate(relative_gap: float, violation: float | None, parameters: Seen) -> Certificate:
     """Return the certificate for the gap of the worst machine and, for the hinge, how far the dual leaves its box.
 
     A gap below 0, by as much as it may be above, is an error of the lower bound.
@@ -82,7 +82,7 @@ def _prove_machines(
     X, signs = in_float64(data.X), machine_signs(data.y, len(data.classes))
     costs = machine_costs(signs, parameters.C * data.weights, class_weights(parameters.class_weight, data))
     if weights.shape != (len(signs), X.shape[1] + bool(constant)):
-        return _gap_certificate(np.inf, None, parameters)
+        return gap_certificate(np.inf, None, parameters)
     gaps, violations = [], []
     for k, (u, sign, cost) in enumerate(zip(weights, signs, np.atleast_2d(costs), strict=True)):
         scores = np.asarray(X @ u[: X.shape[1]]) + (constant * u[-1] if constant else 0.0)
@@ -103,7 +103,7 @@ def _prove_machines(
             bound = max(bound, _value_in_balance(sign > 0.0, alpha, up, up - combined, cost, u, parameters))
         gaps.append((norm + loss - bound) / max(norm + loss, TINY))
     worst = float(gaps[int(np.argmax(np.abs(gaps)))])
-    return _gap_certificate(worst, float(np.max(violations)) if violations else None, parameters)
+    return gap_certificate(worst, float(np.max(violations)) if violations else None, parameters)
 
 
 def _dual_value(alpha: Array, v: Array, cost: Array, parameters: Seen) -> float:
@@ -171,10 +171,10 @@ def _together(
 def prove_linear_svr(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate of the line."""
     X = in_float64(data.X)
-    y, cost, constant = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights, _constant_of(parameters)
+    y, cost, constant = np.asarray(data.y, dtype=np.float64), parameters.C * data.weights, constant_of(parameters)
     w, b = np.asarray(fitted.coef_, dtype=np.float64), np.ravel(fitted.intercept_).astype(np.float64)
     if w.shape != (X.shape[1],) or b.shape != (1,) or (not constant and b[0] != 0.0):
-        return _gap_certificate(np.inf, None, parameters)
+        return gap_certificate(np.inf, None, parameters)
     residual = y - X @ w - b[0]
     beyond = np.maximum(np.abs(residual) - parameters.epsilon, 0.0)
     norm = 0.5 * float(w @ w) + (0.5 * float(b[0] / constant) ** 2 if constant else 0.0)
@@ -191,7 +191,7 @@ def prove_linear_svr(fitted: Seen, parameters: Seen, data: TrainingData) -> Cert
         duals = [beta, balanced, _balanced(X, y, balanced, cost, parameters.epsilon, constant)]
     bound = np.max([_bound(X, y, beta, conjugate, parameters.epsilon, constant) for beta in duals])
     gap = (norm + loss - bound) / max(norm + loss, TINY)
-    return _gap_certificate(float(gap), violation, parameters)
+    return gap_certificate(float(gap), violation, parameters)
 
 
 def _bound(X: SparseOrDense, y: Array, beta: Array, conjugate: Array, epsilon: float, constant: float) -> float:

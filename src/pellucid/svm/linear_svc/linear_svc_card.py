@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import CLASSES, NUMBERS, InputRules
+from pellucid.core.input_rules import CLASSES, NUMBERS, PASSES, InputRules
 from pellucid.core.kinds.arrays import Numbers, SparseRows
 from pellucid.core.kinds.plain import Number, OneOf, Optional, Real
 from pellucid.core.kinds.usual import CLASS_WEIGHT, COUNT, FLAG, LABELS, NONNEGATIVE, POSITIVE, RANDOM_STATE, VERBOSE
@@ -39,6 +39,13 @@ def _check_regression(estimator: Any) -> None:
         raise ValueError("dual must be True or 'auto' for loss='epsilon_insensitive', got False. Use 'auto'.")
 
 
+def _input_rules(estimator: Any) -> InputRules:
+    """Return the rules for the data: rows in blocks where the objective is smooth, and each class has its machine."""
+    is_smooth = estimator.penalty == "l2" and estimator.loss == "squared_hinge" and estimator.multi_class == "ovr"
+    blocks = PASSES if is_smooth else ""
+    return InputRules(CLASSES, sparse=("csr",), dtypes=np.float64, order="C", blocks=blocks)
+
+
 CARDS = (
     MethodCard(
         LinearSVC,
@@ -66,7 +73,8 @@ CARDS = (
             "dual_coef_": Optional(Numbers(("n_machines", None), ("float64",))),
             "n_iter_": COUNT,
         },
-        input=InputRules(CLASSES, sparse=("csr",), dtypes=np.float64, order="C"),
+        input=_input_rules,
+        passes="pellucid.svm.linear_svc.linear_svc_passes:linear_svc_in_passes",
         variants=(
             {"loss": "hinge", "class_weight": "balanced"},
             {"penalty": "l1", "fit_intercept": False},

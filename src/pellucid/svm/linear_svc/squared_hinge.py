@@ -49,12 +49,12 @@ def squared_hinge_newton(problem: MarginProblem, effort: Effort, start: Array | 
     exact = EXACT if smooth.entries <= SMALL else NEARLY_EXACT
     newton_descent(
         smooth, found, effort,
-        spare_steps=spare, exact=exact, flat=FLAT, short_step=np.inf, columns=_SquaredHinge.columns,
+        spare_steps=spare, exact=exact, flat=FLAT, short_step=np.inf, columns=SquaredHinge.columns,
     )  # fmt: skip
     return MarginFit(found.w, None, found.objective, found.gap, found.n_iter, found.trace)
 
 
-class _SquaredHinge:
+class SquaredHinge:
     """The loss at scores ``f``, as Newton's method asks for it; there is nothing to smooth."""
 
     excess = 0.0
@@ -105,10 +105,10 @@ class _SmoothProblem:
         rows, cost = self.problem.rows, self.problem.cost
         return rows.width >= WIDE * rows.base.n and rows.base.keeps_unit(rows.summed(2.0 * cost))
 
-    def loss(self, f: Array, _smoothing: float) -> _SquaredHinge:
-        return _SquaredHinge(self.problem, self._signed_cost, f)
+    def loss(self, f: Array, _smoothing: float) -> SquaredHinge:
+        return SquaredHinge(self.problem, self._signed_cost, f)
 
-    def newton_step(self, loss: _SquaredHinge, gradient: Array) -> Array:
+    def newton_step(self, loss: SquaredHinge, gradient: Array) -> Array:
         """Return the Newton step: precise near the minimum, but no more so than the goal asks for."""
         gap = 0.5 * float(gradient @ gradient)
         needed = np.sqrt(0.1 * self.goal * loss.value / gap)

@@ -398,3 +398,17 @@ def test_a_column_given_twice_is_dependent_and_nothing_is_said_to_be_in_doubt():
     X = np.random.default_rng(0).standard_normal((20, 2))[:, [0, 1, 0]]
     model = LinearRegression().fit(X, X[:, 1])
     assert pellucid.verify(model, X, X[:, 1]).reason == ""
+
+
+@pytest.mark.parametrize("n", [500, 5_000, 50_000])
+@pytest.mark.parametrize("seed", range(2))
+def test_indicators_of_all_groups_have_one_rank_less_and_are_proved(n, seed):
+    # equal rows round the same way again and again: means and factors of many rows must not add that up
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 4, n)
+    X = np.column_stack([np.eye(4)[group], np.full(n, 2024.0), rng.normal(size=(n, 2)) * [1.0, 50.0] + [0.0, 5.0]])
+    y = X[:, 5] + group + rng.normal(size=n)
+    model = LinearRegression().fit(X, y)
+    assert model.rank_ == 5
+    assert pellucid.verify(model, X, y).holds
+    np.testing.assert_allclose(model.coef_[:4].sum(), 0.0, atol=1e-9)  # least norm

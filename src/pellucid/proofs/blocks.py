@@ -6,18 +6,21 @@ sums here are about the first row of each block, moved to that of the first bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
+from pellucid.proofs.rows import tall_root
 from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_blocks
 
 S = TypeVar("S")
 
 ROWS_AT_ONCE = 4096
+SQUARES_TELL = 1e-6
+"""Least eigenvalue of a correlation matrix that sums of squares tell from 0 with digits to spare."""
 LARGEST_SHIFT = 1e7
 """Deviations from 0 up to which a column's rows are put as far from its mean as that lies from 0."""
 
@@ -87,16 +90,19 @@ class OneBlock:
 
 def sum_block(block: Any, kind: str) -> BlockSums:
     """Return the sums of a block of rows ``X`` with ``y`` and ``weight``; see ``BLOCK_KINDS``."""
+    found = {label: _sums(table, weight) for label, table, weight in _labeled(block, kind)}
+    return BlockSums(found, (fingerprint(block.X, block.y, block.weight),))
+
+
+def _labeled(block: Any, kind: str) -> Iterator[tuple[Any, Array, Array]]:
+    """Yield each label of a block with its rows that count, targets of numbers beside them, and their weights."""
     X = block.X
     weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
     table = X if kind != "numbers" else np.concatenate([X, np.reshape(block.y, (len(X), -1))], axis=1)
-    labels = list(dict.fromkeys(block.y.tolist())) if kind == "classes" else [None]
-    found = {}
-    for label in labels:
+    for label in dict.fromkeys(block.y.tolist()) if kind == "classes" else [None]:
         is_own = weight > 0 if label is None else (block.y == label) & (weight > 0)
         if is_own.any():
-            found[label] = _sums(table[is_own], weight[is_own])
-    return BlockSums(found, (fingerprint(X, block.y, block.weight),))
+            yield label, table[is_own], weight[is_own]
 
 
 BLOCK_KINDS = ("rows", "numbers", "classes")
@@ -189,12 +195,56 @@ def add_blocks(found: Sequence[BlockSums]) -> BlockSums:
     return BlockSums(total, tuple(text for one in found for text in one.prints))
 
 
-def data_with(found: BlockSums, kind: str, n_features: int, classes: Array | None, one_target: bool) -> TrainingData:
-    """Return rows that have these sums, to prove claims about; ``classes`` are those of the model."""
+def nearly_dependent(found: BlockSums) -> dict[Any, Array]:
+    """Return the means of all labels if the columns of one depend on each other more nearly than squares can tell."""
+    if all(_least_eigenvalue(sums) >= SQUARES_TELL for sums in found.by_label.values()):
+        return {}
+    return {label: sums.pivot + sums.first / sums.weight for label, sums in found.by_label.items()}
+
+
+def _least_eigenvalue(sums: PivotSums) -> float:
+    covariance = sums.second / sums.weight - np.outer(sums.first, sums.first) / sums.weight**2
+    varies = covariance.diagonal() > 0.0
+    unit = np.sqrt(covariance.diagonal()[varies])
+    values = np.linalg.eigvalsh(covariance[np.ix_(varies, varies)] / np.outer(unit, unit))
+    return float(np.min(values, initial=1.0))
+
+
+def root_block(block: Any, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
+    """Return for each label of a block a triangle ``R`` with ``R'R`` the scatter of its rows about the mean of all."""
+    found = {}
+    for label, table, weight in _labeled(block, kind):
+        root: Array = np.zeros((0, table.shape[1]))
+        for start in range(0, len(table), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            away = np.sqrt(weight[part, None]) * (np.asarray(table[part], dtype=np.float64) - means[label])
+            root = tall_root(np.vstack([root, tall_root(away)]))
+        found[label] = root
+    return found
+
+
+def add_roots(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
+    """Return the triangles of several blocks together."""
+    labels = dict.fromkeys(label for one in found for label in one)
+    return {label: tall_root(np.vstack([one[label] for one in found if label in one])) for label in labels}
+
+
+def data_with(
+    found: BlockSums,
+    kind: str,
+    n_features: int,
+    classes: Array | None,
+    one_target: bool,
+    roots: dict[Any, Array] | None = None,
+) -> TrainingData:
+    """Return rows that have these sums, to prove claims about; ``classes`` are those of the model.
+
+    ``roots`` are triangles of the scatter, where columns depend on each other too nearly for its eigenvectors.
+    """
     tables, weights, codes = [], [], []
     known = [] if classes is None else classes.tolist()
     for label, sums in found.by_label.items():
-        rows, weight = _table_of(sums)
+        rows, weight = _table_of(sums, None if roots is None else roots[label])
         tables.append(rows)
         weights.append(weight)
         codes.append(np.full(len(rows), known.index(label) if label in known else -1))
@@ -212,8 +262,8 @@ def data_with(found: BlockSums, kind: str, n_features: int, classes: Array | Non
     return replace(data, name=fingerprint_of_blocks(found.prints))
 
 
-def _table_of(sums: PivotSums) -> tuple[Array, Array]:
-    """Return rows on both sides of the mean along each axis of the scatter, and one on the mean for the rest."""
+def _table_of(sums: PivotSums, root: Array | None = None) -> tuple[Array, Array]:
+    """Return rows on both sides of the mean along each axis of the scatter, or each line of its root, and the mean."""
     shift = sums.first / sums.weight
     mean = sums.pivot + shift
     covariance = sums.second / sums.weight - np.outer(shift, shift)
@@ -221,9 +271,12 @@ def _table_of(sums: PivotSums) -> tuple[Array, Array]:
     varies = unit > 0.0
     if not varies.any():
         return mean[None, :], np.array([sums.weight])
-    safe = np.where(varies, unit, 1.0)
-    values, axes = np.linalg.eigh(covariance / np.outer(safe, safe))
-    lines = (np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T) * unit
+    if root is None:
+        safe = np.where(varies, unit, 1.0)
+        values, axes = np.linalg.eigh(covariance / np.outer(safe, safe))
+        lines = (np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T) * unit
+    else:
+        lines = np.where(varies, root, 0.0) / np.sqrt(sums.weight)
     lines = lines[np.abs(lines).any(axis=1)]
     spread = min(max(1.0, float(np.max(np.abs(mean[varies]) / unit[varies]))), LARGEST_SHIFT)
     share = 2.0 ** np.floor(np.log2(0.25 / len(lines) / spread**2))

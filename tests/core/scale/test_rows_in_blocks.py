@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.core.cards import all_cards
-from pellucid.core.scale.instead import INSTEAD, advice_for, takes_blocks
+from pellucid.core.cards import all_cards, find_card
+from pellucid.core.scale.instead import INSTEAD
 from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA, FactorAnalysis
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -467,15 +467,15 @@ def test_blocks_without_rows_are_passed_over():
     )
 
 
+def takes_blocks(name):
+    card = find_card(name)
+    return bool(card.rules_for(card.estimator()).blocks)
+
+
 @pytest.mark.parametrize("name", sorted(card.name for card in all_cards()))
 def test_every_method_that_needs_all_rows_names_one_that_does_not(name):
-    if takes_blocks(name):
-        is_named = name in {other for others in INSTEAD.values() for other in others}
-        assert name not in INSTEAD or is_named, "it takes blocks now: its row in INSTEAD can go"
-        return
-    advice = advice_for(name)
-    assert advice.startswith("Take ")
-    assert takes_blocks(advice.removeprefix("Take "))
+    assert (name in INSTEAD) != takes_blocks(name)
+    assert takes_blocks(INSTEAD.get(name, name))
 
 
 def test_methods_that_need_every_row_say_so():
@@ -580,3 +580,16 @@ def test_the_page_about_scale_names_the_methods_that_take_blocks():
         with suppress(TypeError):  # built on something that must be given
             found |= {card.name} if card.rules_for(card.estimator()).blocks else set()
     assert named == found
+
+
+def test_indicators_of_all_groups_are_proved():
+    group = rng.integers(0, 4, N)
+    table = np.column_stack([np.eye(4)[group], np.full(N, 2024.0), X])
+    model = LinearRegression().fit(blocks(table), blocks(Y[:, 0]))
+    in_memory = LinearRegression().fit(table, Y[:, 0])
+    assert model.rank_ == in_memory.rank_ == 3 + P
+    np.testing.assert_allclose(model.coef_, in_memory.coef_, atol=1e-9)
+    assert pellucid.verify(model, blocks(table), blocks(Y[:, 0])).holds
+    model.coef_[:4] += 1e-3  # fits as well, and is longer
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, blocks(table), blocks(Y[:, 0])).holds

@@ -11,7 +11,17 @@ from pellucid.core.scale.block_data import is_one_target, look_at_columns, summe
 from pellucid.core.scale.pass_fits import blocks_for
 from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
 from pellucid.core.types import Array
-from pellucid.proofs.blocks import add_blocks, add_tallies, data_with, data_with_tally, sum_block, tally_block
+from pellucid.proofs.blocks import (
+    add_blocks,
+    add_roots,
+    add_tallies,
+    data_with,
+    data_with_tally,
+    nearly_dependent,
+    root_block,
+    sum_block,
+    tally_block,
+)
 from pellucid.proofs.training_data import TrainingData
 
 
@@ -30,7 +40,10 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
         return rules.completed(model, data_with_tally(tally, rules.blocks, blocks.n_features, labels), labels)
     found = blocks.reduce(sum_block, add_blocks, kind)
     classes = model.classes_ if kind == "classes" else None
-    data = data_with(found, kind, blocks.n_features, classes, kind == "numbers" and is_one_target(y, 1))
+    means = nearly_dependent(found)
+    roots = blocks.reduce(root_block, add_roots, kind, means) if means else None
+    one_target = kind == "numbers" and is_one_target(y, 1)
+    data = data_with(found, kind, blocks.n_features, classes, one_target, roots)
     return rules.completed(model, data, classes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pellucid.core.scale.row_blocks import BlockError, RowBlock
+from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint
 
@@ -81,13 +82,15 @@ def moments_of(parts: Sequence[Array], weight: Array | None) -> RowMoments:
 def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Array:
     """Return a triangular ``R`` with ``R'R`` the scatter about a mean: nothing is squared, so no digit is lost."""
     p = len(mean)
-    triangle = np.zeros((0, p))
-    for rows, chunk in _chunks(parts, max(4 * p, CHUNK // p)):
-        chunk -= mean
-        if weight is not None:
-            chunk *= np.sqrt(weight[rows, None])
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, chunk]), mode="r"))
-    return triangle
+
+    def centered() -> Iterator[Array]:
+        for rows, chunk in _chunks(parts, max(4 * p, CHUNK // p)):
+            chunk -= mean
+            if weight is not None:
+                chunk *= np.sqrt(weight[rows, None])
+            yield chunk
+
+    return tall_triangle(centered(), p)
 
 
 def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]]:
@@ -169,8 +172,8 @@ def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: d
 def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:
     """Return the triangles of all blocks together."""
     labels = dict.fromkeys(label for one in found for label in one)
-    stacks = {label: np.vstack([one[label] for one in found if label in one]) for label in labels}
-    return {label: np.asarray(np.linalg.qr(stack, mode="r")) for label, stack in stacks.items()}
+    parts = {label: [one[label] for one in found if label in one] for label in labels}
+    return {label: tall_triangle(own, own[0].shape[1]) for label, own in parts.items()}
 
 
 def block_weights(block: RowBlock) -> Array | None:

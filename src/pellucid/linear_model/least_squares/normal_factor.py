@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack, qr, svd, svdvals
+from scipy.linalg import lapack, svd, svdvals
 
+from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.threads import shared_blas
 from pellucid.core.types import Array
 from pellucid.solvers.design import Design
@@ -179,13 +179,6 @@ def _null_space(directions: Array, scale: Array, present: Array) -> Array:
 def triangular_factor(design: Design, b: Array) -> tuple[Array, Array]:
     """Return ``R`` and ``Q'b`` of ``A = QR``, taking blocks of rows in turn: no copy of ``A`` is made."""
     p = design.shape[1]
-    stacked = np.zeros((0, p + b.shape[1]))
-    for rows, block in _tall_blocks(design):
-        stacked = np.vstack([stacked, np.hstack([block, b[rows]])])
-        with shared_blas(2.0 * p * stacked.size):
-            stacked = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0][: p + b.shape[1]]
-    return stacked[:p, :p], stacked[:p, p:]
-
-
-def _tall_blocks(design: Design) -> Iterator[tuple[slice, Array]]:
-    return design.row_blocks(rows_at_least=2 * design.shape[1])
+    tables = (np.hstack([block, b[rows]]) for rows, block in design.row_blocks())
+    found = tall_triangle(tables, p + b.shape[1])
+    return found[:p, :p], found[:p, p:]

@@ -19,7 +19,7 @@ from scipy.linalg import eigvalsh, qr, solve_triangular, svdvals
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
-from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.rows import tall_singular_values, weighted_mean
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
@@ -61,7 +61,7 @@ class RootWeightedRows:
     @cached_property
     def singular_values(self) -> Array:
         """Those of the columns in their units."""
-        return np.asarray(svdvals(self.A, check_finite=False))
+        return tall_singular_values(self.A)
 
     @cached_property
     def ranks(self) -> Array:
@@ -69,7 +69,7 @@ class RootWeightedRows:
         lengths = np.linalg.norm(self.A, axis=0)
         scale = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
         noise = 10 * EPSILON * np.abs(self.mean) * np.sqrt(self.total) * (lengths > 0.0)  # what the means leave unknown
-        in_lengths = svdvals(self.A * scale, check_finite=False)
+        in_lengths = tall_singular_values(self.A * scale)
         return np.array([self._rank(self.singular_values, noise), self._rank(in_lengths, noise * scale)])
 
     def _rank(self, s: Array, noise: Array) -> int:

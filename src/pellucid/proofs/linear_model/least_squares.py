@@ -21,7 +21,7 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import class_columns, has_label_sets
 from pellucid.proofs.linear_model.inference import RootWeightedRows, inference_claims, spectrum_claims
 from pellucid.proofs.rounding import EPSILON, TINY, rounding_unit
-from pellucid.proofs.rows import weighted_mean
+from pellucid.proofs.rows import tall_qr, weighted_mean
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
@@ -257,7 +257,7 @@ def _spaces(
     norms = np.linalg.norm(A, axis=0)
     vanishing = np.maximum(noise, 100 * EPSILON * np.sqrt(n) * norms.max(initial=0.0) if n < p else 0.0)
     scale = np.where(norms > vanishing, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
-    q, triangle = qr(A * scale, mode="economic", check_finite=False)
+    q, triangle = tall_qr(A * scale)
     left, s, right = svd(triangle, full_matrices=False, check_finite=False)
     least = max(max(100, 10 * p) * EPSILON * float(s.max(initial=0.0)), float(np.linalg.norm(noise * scale)))
     rank = int(np.sum(s > least))

@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
 from pellucid.core.fit import Effort, Fit
-from pellucid.core.labels import known_codes, rows_by_class
+from pellucid.core.labels import known_codes
 from pellucid.core.linear_classifier import class_weights, dense
 from pellucid.core.scale.first_look import FirstLook, first_look
 from pellucid.core.scale.moments import block_weights
@@ -73,7 +74,7 @@ class LogisticSums:
     loss: float
     entropies: Array  # (C,): of the rows of each class
     gradients: Array  # (C, p + 1, K): by W, of the rows of each class
-    squares: Array  # (p + 1,): weighted, of the columns
+    squares: Array  # (p + 1,): weighted, of the columns, where nothing is penalized
     residual: float
     """Weighted sum of squared residuals."""
     least_margin: float
@@ -232,24 +233,28 @@ def logistic_block(block: RowBlock, task: PassTask, W: Array) -> LogisticSums:
 
 def _chunk_sums(X: Array, codes: Array, weight: Array, task: PassTask, W: Array) -> LogisticSums:
     """Return the sums of a few rows, by what the fit in memory does with all."""
+    order = np.argsort(codes, kind="stable")  # rows of a class stand together
+    codes, weight = codes[order], weight[order]
     A = np.full((len(X), len(W)), task.last)
-    np.subtract(X, task.mean, out=A[:, : X.shape[1]])
+    np.subtract(X[order], task.mean, out=A[:, : X.shape[1]])
+    logits = A @ W
     problem = LogisticProblem(A, codes, task.classes, weight * task.scales[codes], NO_PENALTY, fit_intercept=False)
-    found = problem.probabilities(A @ W, np.zeros(W.shape[1]))
+    found = problem.probabilities(logits, np.zeros(W.shape[1]))
     P, s, residual = found.P, problem.weight, problem.residual(found.P)
     entropy = entr(P).sum(axis=1) if W.shape[1] > 1 else (entr(P) + entr(1.0 - P))[:, 0]
-    members = rows_by_class(codes, len(task.classes))
+    ends = np.searchsorted(codes, np.arange(len(task.classes) + 1))
     if W.shape[1] == 1:
-        hessian = (A * (s * P[:, 0] * (1.0 - P[:, 0]))[:, None]).T @ A
+        bent = A * np.sqrt(s * P[:, 0] * (1.0 - P[:, 0]))[:, None]
+        hessian = bent.T @ bent
     else:
         hessian = softmax_hessian(problem.design, s, P)
     return LogisticSums(
         found.loss,
         np.bincount(codes, weights=s * entropy, minlength=len(task.classes)),
-        np.stack([A[rows].T @ residual[rows] for rows in members]),
-        s @ np.square(A),
+        np.stack([A[start:stop].T @ residual[start:stop] for start, stop in pairwise(ends)]),
+        np.zeros(len(W)) if task.l2.any() else s @ np.square(A),
         float(np.sum(residual**2 / np.where(s > 0.0, s, 1.0)[:, None])),
-        float(problem.margins(A @ W).min()),
+        float(problem.margins(logits).min()),
         hessian,
     )
 

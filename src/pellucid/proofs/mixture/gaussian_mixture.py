@@ -68,16 +68,23 @@ def variance_floor(reg_covar: float, variances: Array) -> Array:
     return np.maximum(reg_covar, FLOOR * variances) if reg_covar > 0.0 else np.zeros(len(variances))
 
 
-def prove_gaussian_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
-    """Return the certificate from the data and the fitted attributes alone."""
-    k, d, kind = parameters.n_components, data.X.shape[1], parameters.covariance_type
+def stored_components(fitted: Seen, parameters: Seen, d: int) -> GaussianComponents | Certificate:
+    """Return the components of a model of ``d`` columns, or the certificate that says what about them cannot be."""
+    k, kind = parameters.n_components, parameters.covariance_type
     shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
     spreads = dict.fromkeys(("covariances_", "precisions_cholesky_", "precisions_"), shape)
     if wrong := misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads):
         return wrong
     model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
-    if wrong := misshapen("stationary", fitted, {"covariances_ or precisions_cholesky_": model.is_possible}):
-        return wrong
+    wrong = misshapen("stationary", fitted, {"covariances_ or precisions_cholesky_": model.is_possible})
+    return wrong or model
+
+
+def prove_gaussian_mixture(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
+    """Return the certificate from the data and the fitted attributes alone."""
+    model = stored_components(fitted, parameters, data.X.shape[1])
+    if isinstance(model, Certificate):
+        return model
     weight = data.weights
     about = _moments_of_data(data.X, weight, model.has_matrices and not is_fitting())
     floor = variance_floor(parameters.reg_covar, about.variances)

@@ -21,7 +21,6 @@ from pellucid.proofs.mixture.gaussian_components import (
     found_in_step,
     next_components,
     plain_sums,
-    written_out,
 )
 from pellucid.proofs.mixture.gaussian_mixture import (
     CURVED,
@@ -37,10 +36,11 @@ from pellucid.proofs.mixture.gaussian_mixture import (
     likelihood_claim,
     moment_claims,
     rise_claims,
+    stored_components,
     variance_floor,
 )
 from pellucid.proofs.sampling import draws, is_fitting
-from pellucid.proofs.seen import Seen, misshapen
+from pellucid.proofs.seen import Seen
 
 ROWS_AT_ONCE = 1 << 14
 
@@ -107,14 +107,9 @@ def _added(steps: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 def prove_mixture_in_passes(fitted: Seen, parameters: Seen, blocks: Any) -> Certificate:
     """Return the certificate from one pass over the rows and the fitted attributes alone."""
-    k, d, kind = parameters.n_components, blocks.n_features, parameters.covariance_type
-    shape: Any = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[kind]
-    spreads = dict.fromkeys(("covariances_", "precisions_cholesky_", "precisions_"), shape)
-    if wrong := misshapen("stationary", fitted, weights_=(k,), means_=(k, d), **spreads):
-        return wrong
-    model = written_out(kind, fitted.weights_, fitted.means_, fitted.covariances_, fitted.precisions_cholesky_)
-    if wrong := misshapen("stationary", fitted, {"covariances_ or precisions_cholesky_": model.is_possible}):
-        return wrong
+    model = stored_components(fitted, parameters, blocks.n_features)
+    if isinstance(model, Certificate):
+        return model
     count, seed = CURVED_AT_FIT if is_fitting() else CURVED, int(draws().integers(1 << 31))
     seen: MixtureSums = blocks.reduce(mixture_block, join_mixtures, model, count, seed)
     (sums,) = seen.sums.by_label.values()
@@ -127,7 +122,7 @@ def prove_mixture_in_passes(fitted: Seen, parameters: Seen, blocks: Any) -> Cert
     found = found_in_step(model, sums.weight, *seen.step)
     own = (
         inverse_claim(fitted, model, about, floor),
-        likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, k),
+        likelihood_claim(fitted.log_likelihood_, found.log_likelihood, about, len(model.weights)),
     )
     if parameters.max_iter == 0:
         return Certificate("none", (moments[0], *own), ONLY_THE_START)

@@ -10,7 +10,7 @@ from pellucid.app.tables.reading import TableError, is_url, read_query, read_tab
 from pellucid.app.tables.table_files import TableFiles, is_several
 from pellucid.core.budget import USUAL_SHARE, memory_in_use, memory_there_is
 
-LOADED_LATER = 1.5e8
+LOADED_LATER = 1.8e8
 """Bytes of compiled loops and of what draws the report, which are not loaded when a job begins."""
 TABLE_COPIES = 4.0
 """Of the table: as read, the rows to learn from, those kept aside, and one on the way."""
@@ -33,12 +33,13 @@ def table_fits(memory: float | None, table_bytes: float) -> bool:
 
 
 def open_source(
-    source: str, query: str | None = None, memory: float | None = None, target: str | None = None
+    source: str | Path, query: str | None = None, memory: float | None = None, target: str | None = None
 ) -> pd.DataFrame | TableFiles:
     """Return the table of a file, a folder, a pattern or a query; the files themselves if it does not fit into memory.
 
     Files that must have a target are refused if one has none.
     """
+    source = str(source)
     if is_url(source):
         return read_query(source, query)
     path, several = Path(source), is_several(source)

@@ -449,7 +449,8 @@ def _names_every_row(seen: Distinct) -> bool:
 def _counts_rows(values: Array) -> bool:
     """Return whether whole numbers rise or fall with the rows and leave few out; then all of them differ."""
     steps = np.diff(values)
-    return bool((steps > 0).all() or (steps < 0).all()) and bool(np.abs(steps).mean() <= GAPS_IN_A_COUNT)
+    is_ordered = len(steps) > 0 and bool((steps > 0).all() or (steps < 0).all())
+    return is_ordered and bool(np.abs(steps).mean() <= GAPS_IN_A_COUNT)
 
 
 def _kind(column: pd.Series, seen: Distinct, n_rows: int, coerce: bool) -> str:

@@ -12,7 +12,7 @@ from pellucid.core.scale.counted_rows import counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
 from pellucid.core.scale.moments import Folds
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, refuse_blocks, row_blocks
-from pellucid.proofs.training_data import TrainingData, fingerprint_of_blocks
+from pellucid.proofs.training_data import TrainingData
 
 KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
 """What a method's target is -> whose moments are summed."""
@@ -30,8 +30,8 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         found = equivalent_rows(blocks, kind, folds)
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
-    check_count(rules, found.n_rows)
-    name, weight = fingerprint_of_blocks(found.prints), found.weight
+    check_count(rules, blocks.n_rows)
+    name, weight = blocks.fingerprint, found.weight
     rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
         classes, codes = encode_labels(found.labels)

@@ -17,7 +17,6 @@ from pellucid.core.input_rules import SUMS
 from pellucid.core.scale.moments import groups_of
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks, StandIn
 from pellucid.core.types import Array
-from pellucid.proofs.training_data import fingerprint
 
 MOST_CATEGORIES = 10_000
 """Different values of a column, of which there would be a row each."""
@@ -27,11 +26,9 @@ MOST_CATEGORIES = 10_000
 class BlockCounts:
     """What one pass over the rows leaves: weight and counts by label."""
 
-    n_rows: int
     weights: dict[Any, float]
     counts: dict[Any, Any]
     """Sums of the columns, or for each column a mapping from category to weight."""
-    prints: tuple[str, ...]
 
 
 def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCounts:
@@ -46,7 +43,7 @@ def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCoun
         weights[label] = float(own.sum())
         X = X if threshold is None else (threshold < X).astype(np.int64)
         counts[label] = own @ X.astype(np.float64) if how == SUMS else [_categories(x, own) for x in X.T]
-    return BlockCounts(len(block), weights, counts, (fingerprint(block.X, block.y, block.weight),))
+    return BlockCounts(weights, counts)
 
 
 def _categories(column: Array, weight: Array) -> dict[int, float]:
@@ -64,8 +61,7 @@ def join_counts(found: Sequence[BlockCounts]) -> BlockCounts:
         for label, own in one.counts.items():
             weights[label] = weights.get(label, 0.0) + one.weights[label]
             counts[label] = _plus(counts[label], own) if label in counts else own
-    prints = tuple(text for one in found for text in one.prints)
-    return BlockCounts(sum(one.n_rows for one in found), weights, counts, prints)
+    return BlockCounts(weights, counts)
 
 
 def _plus(one: Any, other: Any) -> Any:
@@ -85,7 +81,7 @@ def counted_rows(blocks: RowBlocks, how: str, threshold: float | None) -> StandI
     make = _rows_of_sums if how == SUMS else _rows_of_categories
     tables, weights = zip(*(make(found.counts[label], found.weights[label]) for label in labels), strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])
-    return StandIn(np.concatenate(tables), np.concatenate(weights), own, found.n_rows, found.prints)
+    return StandIn(np.concatenate(tables), np.concatenate(weights), own)
 
 
 def _rows_of_sums(sums: Array, weight: float) -> tuple[Array, Array]:

@@ -45,7 +45,7 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
         triangles = {label: exact[label] for label in labels}
     tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])
-    return StandIn(np.concatenate(tables), np.concatenate(weights), own, summary.n_rows, summary.prints)
+    return StandIn(np.concatenate(tables), np.concatenate(weights), own)
 
 
 def _factor(scatter: Array) -> Array | None:

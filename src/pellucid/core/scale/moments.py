@@ -13,7 +13,6 @@ import pandas as pd
 from pellucid.core.scale.row_blocks import BlockError, RowBlock
 from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.types import Array
-from pellucid.proofs.training_data import fingerprint
 
 CHUNK = 1 << 16
 """Numbers that are centered and multiplied in one go: they stay in the cache."""
@@ -55,10 +54,7 @@ class RowMoments:
 class BlockSummary:
     """What one pass over the rows leaves: moments by label (one label, None, where there are no classes)."""
 
-    n_rows: int
     moments: dict[Any, RowMoments]
-    prints: tuple[str, ...]
-    """Fingerprints of the blocks, in order."""
 
 
 def moments_of(parts: Sequence[Array], weight: Array | None) -> RowMoments:
@@ -114,7 +110,7 @@ def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> B
     found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
         _refuse_values(block)
-    return BlockSummary(len(block), found, (fingerprint(block.X, block.y, block.weight),))
+    return BlockSummary(found)
 
 
 def groups_of(
@@ -157,11 +153,7 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
     for one in found:
         for label, moments in one.moments.items():
             labels.setdefault(label, []).append(moments)
-    return BlockSummary(
-        sum(one.n_rows for one in found),
-        {label: reduce(RowMoments.merged, parts) for label, parts in labels.items()},
-        tuple(text for one in found for text in one.prints),
-    )
+    return BlockSummary({label: reduce(RowMoments.merged, parts) for label, parts in labels.items()})
 
 
 def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:

@@ -82,10 +82,6 @@ class StandIn:
     weight: Array
     labels: Array
     """The class, or the fold, of each row."""
-    n_rows: int
-    """How many rows it stands for."""
-    prints: tuple[str, ...]
-    """Fingerprints of their blocks, in order."""
 
 
 def is_in_blocks(X: Any) -> bool:

@@ -105,6 +105,7 @@ CARDS = (
     MethodCard(
         FactorAnalysis,
         topics=("DIM-5",),
+        device="pellucid.decomposition.factor_analysis.factors_on_device",
         parameters={
             "n_components": Nothing() | COUNT,
             "tol": NONNEGATIVE,

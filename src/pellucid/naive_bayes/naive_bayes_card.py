@@ -58,6 +58,7 @@ CARDS = (
     MethodCard(
         GaussianNB,
         topics=("BAY-2",),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
@@ -74,6 +75,7 @@ CARDS = (
     MethodCard(
         MultinomialNB,
         topics=("BAY-2", "BAY-3"),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
@@ -89,6 +91,7 @@ CARDS = (
     MethodCard(
         BernoulliNB,
         topics=("BAY-2",),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.counting_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={

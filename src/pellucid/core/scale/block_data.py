@@ -31,16 +31,20 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
     check_count(rules, blocks.n_rows)
-    name, weight = blocks.fingerprint, found.weight
+    name, weight, kind_of_float = blocks.fingerprint, found.weight, blocks.stored_in
     rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
         classes, codes = encode_labels(found.labels)
-        return TrainingData(rows, codes, weight, classes, given=(rows, found.labels, weight), name=name)
+        return TrainingData(
+            rows, codes, weight, classes, given=(rows, found.labels, weight), name=name, stored_in=kind_of_float
+        )
     numbers = None
     if kind == "numbers":
         numbers = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
     own = found.labels if folds else None
-    return TrainingData(rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own)
+    return TrainingData(
+        rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own, stored_in=kind_of_float
+    )
 
 
 def check_count(rules: InputRules, n_rows: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.core.labels import encode_labels
 from pellucid.core.scale.moments import BlockSummary, groups_of, join_summaries, summarize_block
-from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
 
@@ -44,6 +44,7 @@ def first_look(blocks: RowBlocks, kind: str) -> FirstLook:
     return found
 
 
+@made_on_device("pellucid.core.device.device_moments:look_at_block")
 def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
     """Return the moments of a block, and so many of its rows, evenly spaced among those of each label."""
     summary = summarize_block(block, kind)

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from pellucid.core.arrays import is_on_device
 from pellucid.core.threads import one_thread
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint, fingerprint_of_blocks
@@ -57,6 +58,16 @@ class Layout:
         return table.drop(columns=beside), target, weight
 
 
+def made_on_device(path: str) -> Callable[[S], S]:
+    """Mark a block function: ``module:function`` does the same to arrays on a device, and is imported on first use."""
+
+    def mark(work: S) -> S:
+        work.made_on_device = path  # type: ignore[attr-defined]  # a function has a dictionary
+        return work
+
+    return mark
+
+
 class BlockError(ValueError):
     """A block is not what the others are; the message names it."""
 
@@ -85,8 +96,13 @@ class StandIn:
 
 
 def is_in_blocks(X: Any) -> bool:
-    """Return whether rows are a Dask collection, by the protocol that all of them have: Dask is not imported."""
-    return not isinstance(X, np.ndarray) and hasattr(type(X), "__dask_graph__")
+    """Return whether rows are a Dask collection, by the protocol that all of them have, or on a device.
+
+    Neither Dask nor the library of the device is imported.
+    """
+    if isinstance(X, np.ndarray):
+        return False
+    return hasattr(type(X), "__dask_graph__") or is_on_device(X)
 
 
 def refuse_blocks(estimator: Any) -> NoReturn:
@@ -132,6 +148,11 @@ class RowBlocks:
     def fingerprint(self) -> str:
         """A short name of the rows, once a pass has seen them."""
         return fingerprint_of_blocks(self.glance.prints)
+
+    @property
+    def stored_in(self) -> Any:
+        """The kind of float that answers are stored in; None for that of the solver."""
+        return None
 
     @property
     def n_features(self) -> int:
@@ -297,7 +318,11 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
 
 
 def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame, with the target and weights that belong to each."""
+    """Return the blocks of a Dask array or data frame, or of rows on a device, with the target and weights of each."""
+    if is_on_device(X):
+        from pellucid.core.device.device_rows import device_rows
+
+        return device_rows(X, y, sample_weight)
     if hasattr(X, "columns"):
         return _table_blocks(X, y, sample_weight)
     if X.ndim != 2:

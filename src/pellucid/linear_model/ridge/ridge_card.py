@@ -80,6 +80,7 @@ CARDS = (
     MethodCard(
         Ridge,
         topics=("LIN-2",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
@@ -92,6 +93,7 @@ CARDS = (
     MethodCard(
         RidgeClassifier,
         topics=("LIN-6",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,

@@ -106,7 +106,7 @@ def score_claims(
     if not np.isfinite(most).all():
         return ()
     unknown = np.maximum(most - np.abs(errors), np.abs(errors) - least)
-    bound, claims = SAME_SCORE[np.dtype(data.X.dtype)], []
+    bound, claims = SAME_SCORE[np.dtype(data.dtype)], []
     if parameters.scoring is None:
         kept, unknown = errors**2, most**2 - least**2
         scores = -kept.mean(axis=0)  # (t, a)
@@ -184,7 +184,7 @@ def _search_claims(fitted: Seen, parameters: Seen, data: TrainingData) -> tuple[
     chosen = np.flatnonzero(alphas == fitted.alpha_)
     own = float(scores[chosen[0]]) if len(chosen) else -np.inf
     size = max(1.0, float(np.abs(scores).max()))
-    bound = SAME_SCORE[np.dtype(data.X.dtype)]
+    bound = SAME_SCORE[np.dtype(data.dtype)]
     return (
         Claim("penalty", ABOVE, (float(scores.max()) - own) / size, bound, NOT_BEST),
         Claim("score", "difference of best_score_ from that score", abs(fitted.best_score_ - own) / size, bound),

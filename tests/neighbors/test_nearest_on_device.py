@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pellucid.neighbors import KNeighborsRegressor
+import pellucid
+from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from pellucid.neighbors.metric import Metric
 from pellucid.neighbors.nearest_on_device import GroupedRows, nearest_on_device
 from pellucid.solvers.rough_products_on_device import in_three, short, tensor_cores
@@ -95,3 +96,62 @@ def test_short_numbers_have_eleven_bits_and_three_of_them_thirty_three():
     assert bool(((rounded - values).abs() <= 2.0**-11 * values.abs()).all())
     whole = sum(part.double() for part in in_three(values))
     assert bool(((whole - values).abs() <= 2.0**-33 * values.abs()).all())
+
+
+def problem(seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((900, 6)), rng.integers(0, 3, 900), rng.standard_normal((70, 6))
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", "exponential", lambda distances: 1.0 / (1.0 + distances)])
+@pytest.mark.parametrize("words", [False, True])
+def test_votes_are_those_in_memory(weights, words):
+    X, codes, queries = problem()
+    y = np.array(["a", "b", "c"])[codes] if words else codes
+    here = KNeighborsClassifier(7, weights=weights).fit(X, y)
+    with pellucid.on_device("cpu"):
+        there = KNeighborsClassifier(7, weights=weights).fit(torch.from_numpy(X), y)
+        labels, shares = (ask(torch.from_numpy(queries)) for ask in (there.predict, there.predict_proba))
+        score = there.score(torch.from_numpy(X), y)
+    np.testing.assert_array_equal(labels, here.predict(queries))
+    np.testing.assert_allclose(shares, here.predict_proba(queries), rtol=1e-14)
+    assert score == here.score(X, y)
+    np.testing.assert_array_equal(there.kneighbors()[1], here.kneighbors()[1])
+    assert (there.kneighbors_graph() != here.kneighbors_graph()).nnz == 0
+    assert there.certificate_.holds
+    assert pellucid.verify(there, X, y).holds
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_means_of_targets_are_those_in_memory(weights, outputs):
+    X, _, queries = problem(1)
+    y = np.squeeze(X[:, :outputs] ** 2)
+    here = KNeighborsRegressor(5, weights=weights).fit(X, y)
+    with pellucid.on_device("cpu"):
+        there = KNeighborsRegressor(5, weights=weights).fit(torch.from_numpy(X), torch.from_numpy(y))
+        found = there.predict(torch.from_numpy(queries))
+    np.testing.assert_allclose(found.numpy(), here.predict(queries), rtol=1e-13)
+    assert pellucid.verify(there, X, y).holds
+
+
+def test_a_changed_row_of_a_model_on_a_device_is_noticed():
+    X, y, _ = problem(2)
+    with pellucid.on_device("cpu"):
+        there = KNeighborsClassifier().fit(torch.from_numpy(X.copy()), y)
+    there._fit_X = there._fit_X + 1e-9
+    assert not pellucid.verify(there, X, y).holds
+
+
+def test_refuses_what_it_does_not_do_on_a_device():
+    X, y, _ = problem(3)
+    rows = torch.from_numpy(X)
+    with pellucid.on_device("cpu"):
+        with pytest.raises(ValueError, match="metric must be Euclidean for arrays on a device, got 'manhattan'"):
+            KNeighborsRegressor(p=1).fit(rows, y)
+        with pytest.raises(ValueError, match="several outputs"):
+            KNeighborsClassifier().fit(rows, torch.from_numpy(np.column_stack([y, y])))
+        with pytest.raises(ValueError, match="Unknown label type"):
+            KNeighborsClassifier().fit(rows, rows[:, 0])
+        with pytest.raises(ValueError, match="n_neighbors must be at most 900, got 901"):
+            KNeighborsClassifier(901).fit(rows, y).predict(rows)

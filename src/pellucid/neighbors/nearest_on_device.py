@@ -11,8 +11,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.multiclass import check_classification_targets
+
+from pellucid.core.device.class_answers import labels_of
+from pellucid.core.device.device_rows import label_codes, refuse_device
+from pellucid.core.device.places import Place
 from pellucid.core.fit import Fit
-from pellucid.neighbors.metric import Metric, unit_of
+from pellucid.neighbors.metric import Metric, unit_of, vote_weights
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON
 from pellucid.solvers.pairwise_blocks import SAMPLED_ROWS
@@ -42,19 +49,70 @@ def store_rows(estimator: Any, data: Any, _watch: Any) -> Fit:
             f"metric must be Euclidean for arrays on a device, got {metric.name!r}. "
             "Copy the data to the host for other metrics."
         )
-    targets = {"classes_": data.classes, "outputs_2d_": False} if hasattr(estimator, "predict_proba") else {}
-    stored = {**targets, "_fit_X": data.X, "_y": data.y}
+    targets = {"_y": data.y}
+    if is_classifier(estimator):
+        if data.y.ndim == 2 and data.y.shape[1] > 1:
+            refuse_device(f"{type(estimator).__name__} with several outputs")
+        classes, codes = label_codes(data.y.reshape(-1), Place.of(data.X))
+        check_classification_targets(np.repeat(classes, 2))  # twice: many labels of one row each would be warned of
+        targets = {"classes_": classes, "outputs_2d_": False, "_y": codes}
+    elif not data.y.is_floating_point():
+        targets = {"_y": data.y.double()}
     attributes = {
-        **stored,
+        **targets,
         "effective_metric_": metric.name,
         "effective_metric_params_": dict(metric.params),
         "n_samples_fit_": len(data.X),
+        "_fit_X": data.X,
         "_fit_method": "brute",
         "_tree": None,
     }
-    wrong = (stored["_fit_X"] != data.X).any(dim=1).sum() + (stored["_y"] != data.y).sum()
+    differ = (attributes["_fit_X"] != data.X).any(dim=1).sum()
     said = "rows that differ from the training data, in features or target"
-    return Fit(attributes, certificate=Certificate("exact", (Claim("stored data", said, float(wrong), 0.0),)))
+    return Fit(attributes, certificate=Certificate("exact", (Claim("stored data", said, float(differ), 0.0),)))
+
+
+store_rows.way = "bounds in TF32, distances in float64 there"  # type: ignore[attr-defined]
+
+
+def kneighbors(model: Any, X: Any, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+    """Return distances and indices of the nearest training rows."""
+    k = model._check_count(n_neighbors, model.n_samples_fit_)
+    found = model._search(X, k)
+    return found if return_distance else found[1]
+
+
+def predict(model: Any, X: Any) -> Any:
+    """Return the labels with most votes, or the weighted mean of the neighbors' targets."""
+    if is_classifier(model):
+        return labels_of(_votes(model, X), model.classes_)
+    distances, indices = kneighbors(model, X)
+    weights = vote_weights(distances, model.weights, model.rate)
+    targets = model._y[indices]
+    if weights is None:
+        return targets.mean(dim=1)
+    weights = weights if targets.ndim == 2 else weights[:, :, None]
+    return (targets * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def predict_proba(model: Any, X: Any) -> Any:
+    """Return each class's share of the votes."""
+    votes = _votes(model, X)
+    return votes / votes.sum(dim=1, keepdim=True)
+
+
+def _votes(model: Any, X: Any) -> Any:
+    """Return the sum of the neighbors' weights for each query and class: the nearest is added first, as in memory."""
+    import torch
+
+    distances, indices = kneighbors(model, X)
+    weights = vote_weights(distances, model.weights, model.rate)
+    weights = torch.ones_like(distances) if weights is None else weights
+    votes = torch.zeros((len(indices), len(model.classes_)), dtype=torch.float64, device=X.device)
+    codes = model._y[indices]
+    for place in range(codes.shape[1]):
+        votes.scatter_add_(1, codes[:, place : place + 1], weights[:, place : place + 1])
+    return votes
 
 
 def nearest_on_device(X: Any, queries: Any, k: int, metric: Metric, *, own: bool) -> tuple[Any, Any]:

@@ -8,14 +8,28 @@ time: no two threads add to one number, so that the same rows have the same sums
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from pellucid.cluster.kmeans.center_answers import ClusterSums
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_COLUMNS,
+    ClusterSums,
+    bound_of_scatter,
+    labels_claim,
+    rows_to_look_at,
+)
+from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
+from pellucid.core.arrays import on_host
+from pellucid.core.device.device_moments import moments_of
+from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array
+from pellucid.proofs.certificate import Claim
 from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.rough_products_on_device import (
     FARTHEST,
     LARGEST_SQUARE,
@@ -36,7 +50,11 @@ TABLE_BYTES = 2.0**27
 """Of rough distances made at once: most of them are read again before they have left the cache."""
 
 
-class DeviceRows:
+REFUSED = ("random-partition",)
+"""Starts that read the rows in a way that only memory has."""
+
+
+class MeasuredOnDevice:
     """A table on a device, and the same in short numbers: centered, in a unit in which it is near 1."""
 
     def __init__(self, X: Any, weight: Any = None) -> None:
@@ -107,52 +125,86 @@ class DeviceRows:
         """Write the nearest centers, and which rows have another one within the error."""
         import torch
 
-        k, d = centers.shape
-        factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32, device=centers.device)
-        factors[:, :d] = short(-2.0 * centers)
-        for place, part in enumerate(in_three(sizes)):
-            factors[:, d + place] = part
-        lost = (-2.0 * centers - factors[:, :d]).square().sum(dim=1).sqrt().max()
-        errors = self._errors(2.0 * sizes.max().sqrt(), lost, sizes.max(), sum_error(d + 3, torch.float32))
-        height = max(64, int(TABLE_BYTES) // (4 * k))
+        factors, errors = self._factors(centers, sizes)
+        errors = (2.0 * errors).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
+        height = max(64, int(TABLE_BYTES) // (4 * len(centers)))
         with tensor_cores():
             for start in range(0, self.shape[0], height):
                 part = slice(start, min(start + height, self.shape[0]))
                 rough = factors @ self.table[part].T  # (k, rows): the least of a column is found without a shuffle
                 best, labels[part] = rough.min(dim=0)
                 rough.scatter_(0, labels[None, part], FARTHEST)
-                torch.le(rough.amin(dim=0) - best, errors[part], out=unsure[part])
+                unsure[part] = ~(rough.amin(dim=0) - best > errors[part])
 
-    def _errors(self, longest: Any, lost: Any, largest: Any, rounding: float, rows: Any = slice(None)) -> Any:
-        """Return by how much two rough distances of each row can be nearer to each other than they seem.
+    def _factors(self, centers: Any, sizes: Any) -> tuple[Any, Any]:
+        """Return what the table is multiplied with, and by how much the products of each row can err."""
+        import torch
 
-        ``longest`` is the length of the longest factor, ``lost`` of what rounding took from one, ``largest`` the
-        largest square. Twice the error of one, and what differences in float64 lose.
+        k, d = centers.shape
+        factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32, device=centers.device)
+        factors[:, :d] = short(-2.0 * centers)
+        for place, part in enumerate(in_three(sizes)):
+            factors[:, d + place] = part
+        lost = (-2.0 * centers - factors[:, :d]).square().sum(dim=1).sqrt().max()
+        return factors, self._errors(sizes.max(), lost, sum_error(d + 3, torch.float32))
+
+    def pairs_in_reach(self, centers: Array, reach: Any) -> tuple[Any, Any, Any]:
+        """Return centers and rows that may be nearer to each other than the reach of the row, with squared distances.
+
+        ``reach`` are squared distances, too.
         """
-        squares = self.squares[rows]
-        lengths = squares.sqrt()
-        product = lengths * lost + self.lost[rows] * longest + rounding * (1.01 * lengths * longest + 1.01 * largest)
+        import torch
+
+        there = torch.from_numpy(centers).to(self.X.device)
+        moved = (there - self.origin) * self.unit
+        sizes = (moved * moved).sum(dim=1)
+        most = reach * self.unit**2 - self.squares
+        if float(sizes.max()) < LARGEST_SQUARE:
+            factors, errors = self._factors(moved, sizes)
+            most += errors
+        else:
+            factors, most = torch.zeros_like(self.table[: len(there)]), most + torch.inf
+        most = (most + 2.0**-20 * most.abs()).to(torch.float32)
+        found = []
+        with tensor_cores():
+            for part in self.parts(16 * len(there)):
+                rough = factors @ self.table[part].T
+                which, rows = (~(rough > most[part])).nonzero(as_tuple=True)
+                rows += part.start
+                found += [(which[some], rows[some]) for some in self._runs(len(rows))]
+        squares = [(self.X[rows] - there[which]).square_().sum(dim=1) for which, rows in found]
+        which, rows = (torch.cat(parts) for parts in zip(*found, strict=True))
+        return which, rows, torch.cat(squares)
+
+    def _runs(self, n: int) -> list[slice]:
+        height = max(1, int(room_for(self.X.device, most=2.0**30)) // (24 * self.shape[1]))
+        return [slice(start, start + height) for start in range(0, max(n, 1), height)]
+
+    def _errors(self, largest: Any, lost: Any, rounding: float, rows: Any = slice(None)) -> Any:
+        """Return by how much a rough distance of each row can differ from the sum of squared differences.
+
+        ``largest`` is the largest square of a center, ``lost`` the length of what rounding took from twice a center.
+        """
+        squares, longest = self.squares[rows], 2.0 * largest.sqrt()
+        lengths, loss = squares.sqrt(), self.lost[rows] if rounding > 1e-9 else 0.0
+        product = lengths * lost + loss * longest + rounding * 1.01 * (lengths * longest + largest)
         exact = 4 * (self.shape[1] + 8) * EPSILON * (squares + largest)
-        return 2.2 * (product + exact + NEXT_TO_NOTHING * 2.0**-10 * (1.0 + lengths))
+        return 1.1 * (product + exact + NEXT_TO_NOTHING * 2.0**-10 * (1.0 + lengths))
 
     def _by_products(self, rows: Any, _given: Array, centers: Any, sizes: Any) -> tuple[Any, Any]:
         """Return the nearest centers of some rows by products in float64, and which are still not told apart."""
         import torch
 
-        rounding = sum_error(centers.shape[1] + 3, torch.float64)
-        longest, largest = 2.0 * sizes.max().sqrt(), sizes.max()
-        labels, unsure = torch.empty_like(rows), torch.ones(len(rows), dtype=torch.bool, device=rows.device)
+        labels, unsure = torch.zeros_like(rows), torch.zeros_like(rows, dtype=torch.bool)
         if len(centers) == 1:
-            return labels.zero_(), ~unsure
+            return labels, unsure
+        rounding = sum_error(centers.shape[1] + 3, torch.float64)
         height = max(1, int(room_for(rows.device, most=2.0**30)) // (24 * sum(centers.shape)))
         for start in range(0, len(rows), height):
             part, some = slice(start, start + height), rows[start : start + height]
             moved = (self.X[some].to(torch.float64) - self.origin) * self.unit
-            exact = torch.addmm(sizes, moved, centers.T, alpha=-2.0)
-            lowest, places = exact.topk(2, dim=1, largest=False)
-            nothing_lost = torch.zeros((), dtype=torch.float64, device=rows.device)
-            errors = self._errors(longest, nothing_lost, largest, rounding, some)
-            errors = torch.where(self.squares[some] <= LARGEST_SQUARE, errors, torch.inf)
+            lowest, places = torch.addmm(sizes, moved, centers.T, alpha=-2.0).topk(2, dim=1, largest=False)
+            errors = 2.0 * self._errors(sizes.max(), 0.0, rounding, some)
             labels[part], unsure[part] = places[:, 0], ~(lowest[:, 1] - lowest[:, 0] > errors)
         return labels, unsure
 
@@ -171,12 +223,12 @@ class DeviceRows:
         return labels, torch.zeros_like(labels, dtype=torch.bool)
 
 
-class DeviceSums(ClusterSums):
+class SumsOnDevice(ClusterSums):
     """Sums of the rows of each cluster: taken on the device, kept on the host."""
 
     rows: Any
 
-    def __init__(self, rows: DeviceRows, n_clusters: int) -> None:
+    def __init__(self, rows: MeasuredOnDevice, n_clusters: int) -> None:
         super().__init__(rows, None, n_clusters)  # type: ignore[arg-type]  # the table is not looked at
 
     @cached_property
@@ -197,7 +249,7 @@ class DeviceSums(ClusterSums):
 
     def _add(self, which: Any, labels: Any, sign: int) -> None:
         rows, k = self.rows, len(self.counts)
-        order, ends = _by_label(labels, k)
+        order, ends = by_label(labels, k)
         which = order if which is None else which[order]
 
         def centered(some: Any) -> Any:
@@ -214,7 +266,7 @@ class DeviceSums(ClusterSums):
             self.totals += sign * weights.cpu().numpy()[:, 0]
 
 
-def _by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
+def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
     """Return the positions of labels in their order, and where each label begins and the last one ends."""
     import torch
 
@@ -261,3 +313,146 @@ def _piece_sums(values_of: Any, which: Any, starts: Any, stops: Any, n_columns: 
         values = values_of(which[places.clamp(max=len(which) - 1)])
         torch.sum(values.mul_(is_inside[..., None]), dim=1, out=found[part])
     return found
+
+
+class ClustersOnDevice(Clusters):
+    """The rows of a fit with their nearest centers, and the sums of the clusters, where the rows are."""
+
+    few_rows = 0  # a proof as ``verify`` makes it would bring the rows to the host
+
+    def __init__(self, data: Any, centers: Array) -> None:
+        import torch
+
+        self.data, self.rows = data, MeasuredOnDevice(data.X, data.weight)
+        self.dtype = np.dtype(np.float32 if data.X.dtype == torch.float32 else np.float64)
+        self.sums: SumsOnDevice = SumsOnDevice(self.rows, len(centers))
+        self.labels: Any = None
+
+    @property
+    def names(self) -> Any:
+        """The nearest center of each row."""
+        return self.labels.cpu().numpy()
+
+    def assign(self, centers: Array) -> int:
+        """Give each row its nearest center; return how many rows changed their cluster."""
+        self.centers, before, self.labels = centers, self.labels, self.rows.nearest(centers)
+        n = len(self.labels)
+        which = None if before is None else (before != self.labels).nonzero()[:, 0]
+        if which is None or 2 * len(which) > n:
+            self.gather()
+        elif len(which):
+            self.sums.exchange(which, before[which], self.labels[which])
+        return n if which is None else len(which)
+
+    def gather(self) -> None:
+        """Sum all rows anew."""
+        self.sums.gather(self.labels)
+
+    def means(self) -> Array:
+        """Return the means of the clusters."""
+        return self.sums.means(self.centers)
+
+    def objective(self) -> float:
+        """Return the sum of squared distances to the centers."""
+        return self.sums.objective(self.centers)
+
+    def empty(self) -> list[int]:
+        """Return the clusters without rows."""
+        return np.flatnonzero(self.sums.counts == 0).tolist()
+
+    def farthest(self) -> Iterator[tuple[int, int, float]]:
+        """Yield rows with their clusters and squared distances to their centers, the farthest first."""
+        distances, rows = self.rows.own_distances(self.centers, self.labels).sort(descending=True, stable=True)
+        labels = self.labels[rows]
+        for some in self.rows.parts(1 << 17):
+            yield from zip(rows[some].tolist(), labels[some].tolist(), distances[some].tolist(), strict=True)
+
+    def put(self, row: int, cluster: int) -> None:
+        """Put a row into another cluster."""
+        which = self.labels.new_tensor([row])
+        before = self.labels[which]
+        self.labels[row] = cluster
+        self.sums.exchange(which, before, self.labels[which])
+
+    def finish(self, centers: Array) -> tuple[Any, float]:
+        """Return the labels and the objective."""
+        return self.labels.int(), self.rows.objective(centers, self.labels)
+
+    def spread(self, labels: Any) -> Any:
+        """Return the labels of all given rows; those of weight 0 have none."""
+        if self.data.kept is None:
+            return labels
+        full = labels.new_full((len(self.data.given[0]),), -1)
+        full[self.data.kept] = labels
+        return full
+
+    def labels_claim(self, centers: Array, labels: Any) -> Claim:
+        """Return the claim that rows are with their nearest centers."""
+        some = rows_to_look_at(len(labels), centers)
+        return labels_claim(self.data.X[some].cpu().numpy(), centers, labels[some].cpu().numpy())
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value of the rows."""
+        return float(max(self.data.X.max(), -self.data.X.min()))
+
+    def least_objective(self, n_clusters: int) -> float:
+        """Return what no clustering can beat, 0 if unknown."""
+        n, d = self.rows.shape
+        if d > FEW_COLUMNS:
+            return 0.0
+        return bound_of_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
+
+
+# the fit, and what the model answers
+
+
+def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
+    """Return the best of all starts."""
+    estimator._check_count(len(data.X))
+    if estimator.init in REFUSED:
+        raise ValueError(f"init must not be {estimator.init!r} for arrays on a device, got it. Take 'random'.")
+    rng = check_random_state(estimator.random_state)
+    effort = Effort(estimator.tol, estimator.max_iter, lambda centers: watch({"cluster_centers_": centers}))
+    best = None
+    if isinstance(estimator.init, str) and data.X.shape[1] == 1:  # by a table of the different values, on the host
+        weight = None if data.weight is None else on_host(data.weight)
+        best = best_line_centers(TrainingData(on_host(data.X), weight=weight), estimator.n_clusters)
+    if best is None:
+        found = best_lloyd(data, lambda: estimator._start(data, rng), estimator._start_count(), effort)
+    else:
+        found = lloyd(data, best[0], effort, least=best[1])
+    labels = found.attributes["labels_"]
+    estimator._warn_of_empty_clusters(len(labels[labels >= 0].unique()))
+    return found
+
+
+fit_on_device.way = "rough distances in TF32, decided in float64 there; centers on the host"  # type: ignore[attr-defined]
+
+
+def predict(model: Any, X: Any) -> Any:
+    """Return the nearest center of each row."""
+    return MeasuredOnDevice(X).nearest(_centers(model)).int()
+
+
+def transform(model: Any, X: Any) -> Any:
+    """Return the distance of each row to each center, from differences."""
+    import torch
+
+    centers, rows = torch.from_numpy(_centers(model)).to(X.device), X.to(torch.float64)
+    height = max(1, int(room_for(X.device, most=2.0**30)) // (16 * centers.numel()))
+    found = [(part[:, None, :] - centers).square_().sum(dim=2).sqrt_().to(X.dtype) for part in rows.split(height)]
+    return torch.cat(found)
+
+
+def score(model: Any, X: Any, _y: Any = None, sample_weight: Any = None) -> float:
+    """Return minus the objective of the rows."""
+    import torch
+
+    weight = None if sample_weight is None else torch.as_tensor(sample_weight, dtype=torch.float64, device=X.device)
+    rows, centers = MeasuredOnDevice(X, weight), _centers(model)
+    return -rows.objective(centers, rows.nearest(centers))
+
+
+def _centers(model: Any) -> Array:
+    return on_host(model.cluster_centers_).astype(np.float64)

@@ -84,6 +84,8 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
 class Clusters:
     """The rows of a fit with their nearest centers, and the sums of the clusters, in memory."""
 
+    few_rows = FEW_ROWS
+
     def __init__(self, data: TrainingData, centers: Array, rows: DenseRows | None = None) -> None:
         rows_here = measured_rows(data.X) if rows is None else rows
         self.data, self.dtype = data, data.X.dtype
@@ -221,9 +223,7 @@ def fill_empty_clusters(clusters: Clusters) -> int:
     return n_moved
 
 
-def _finished(
-    clusters: Clusters, centers: Array, goal: float, least: float | None, trace: Trace, stopped: str
-) -> Fit:
+def _finished(clusters: Clusters, centers: Array, goal: float, least: float | None, trace: Trace, stopped: str) -> Fit:
     """Return the fit, with centers stored as the data are, and what is claimed of it."""
     centers = centers.astype(clusters.dtype).astype(np.float64)
     clusters.assign(centers)
@@ -235,7 +235,7 @@ def _finished(
         "inertia_": inertia,
         "n_iter_": len(trace),
     }
-    if len(labels) <= FEW_ROWS:
+    if len(labels) <= clusters.few_rows:
         return Fit(attributes, trace, stopped)
     claims = clusters.labels_claim(centers, labels), _centers_claim(moved, goal, clusters)
     if least is None:

@@ -18,7 +18,7 @@ from pellucid.core.device import device_rows
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
-from pellucid.linear_model import Lasso, LinearRegression, Ridge
+from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from pellucid.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from tests.core.device.conftest import torch
 
@@ -221,6 +221,17 @@ def test_bad_questions(there: There) -> None:
         MultinomialNB().fit(there(-X), there(np.arange(300) % 2))
     with pytest.raises(ValueError, match="sample_weight must be finite numbers of at least 0"):
         Ridge().fit(there(X), there(y), sample_weight=there(np.full(300, -1.0)))
+
+
+def test_logistic_without_a_penalty_and_with_words(there: There) -> None:
+    X, _, labels = table()
+    words = np.array(["low", "middle", "top"])[labels]
+    for target, parameters in ((words, {}), (labels == 1, {"C": np.inf}), (labels, {"class_weight": "balanced"})):
+        model = LogisticRegression(**parameters).fit(there(X), target if target is words else there(target))
+        host = LogisticRegression(**parameters).fit(X, target)
+        np.testing.assert_allclose(on_host(model.coef_), host.coef_, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(on_host(model.predict(there(X))), host.predict(X))
+        assert model.certificate_.holds
 
 
 def test_bernoulli_impossible_rows(there: There) -> None:

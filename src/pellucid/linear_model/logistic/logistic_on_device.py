@@ -13,10 +13,10 @@ from pellucid.core.device.places import Place
 from pellucid.core.labels import known_codes
 from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_sums import LogisticSums, PassTask, join_logistic
+from pellucid.linear_model.logistic.logistic_passes import LogisticSums, PassTask, join_logistic
 
 
-def logistic_block(block: RowBlock, task: PassTask, W: Array) -> LogisticSums:
+def logistic_block(block: RowBlock, task: PassTask, W: Array, with_hessian: bool = True) -> LogisticSums:
     """Return the sums of a block at one point."""
     place, weight = Place.of(block.X), block_weights(block)
     codes = codes_there(block.y, task.classes, place)
@@ -25,7 +25,7 @@ def logistic_block(block: RowBlock, task: PassTask, W: Array) -> LogisticSums:
     for start in range(0, block.X.shape[0], height):
         rows = slice(start, start + height)
         own = None if weight is None else weight[rows]
-        found.append(_chunk_sums(block.X[rows], codes[rows], own, task, W, place))
+        found.append(_chunk_sums(block.X[rows], codes[rows], own, task, W, place, with_hessian))
     return found[0] if len(found) == 1 else join_logistic(found)
 
 
@@ -34,15 +34,18 @@ def codes_there(y: Any, classes: Array, place: Place) -> Any:
     if isinstance(y, np.ndarray) or classes.dtype.kind not in "biuf":
         return place.holding(known_codes(on_host(y), classes))
     xp = place.xp
-    known = place.holding(classes)
-    codes = xp.searchsorted(known, xp.astype(y, known.dtype))
+    known = place.holding(classes.astype(np.int64) if classes.dtype.kind == "b" else classes)
+    y = xp.astype(y, known.dtype)
+    codes = xp.searchsorted(known, y)
     codes = xp.clip(codes, max=len(classes) - 1)
     if not bool(xp.all(known[codes] == y)):
         raise ValueError(f"y must hold only the labels {classes.tolist()} of the fit, got others.")
     return codes
 
 
-def _chunk_sums(X: Any, codes: Any, weight: Any, task: PassTask, W: Array, place: Place) -> LogisticSums:
+def _chunk_sums(
+    X: Any, codes: Any, weight: Any, task: PassTask, W: Array, place: Place, with_hessian: bool
+) -> LogisticSums:
     """Return the sums of some rows."""
     xp, k, n_classes = place.xp, W.shape[1], len(task.classes)
     A = X - place.holding(task.mean, xp.float64)
@@ -69,7 +72,7 @@ def _chunk_sums(X: Any, codes: Any, weight: Any, task: PassTask, W: Array, place
         np.zeros(len(W)) if task.l2.any() else on_host(s @ (A * A)),
         float(xp.sum(weighted * residual)),
         float(xp.min(margin)),
-        _hessian(A, s, P[:, 1:] if k == 1 else P, xp),
+        _hessian(A, s, P[:, 1:] if k == 1 else P, xp) if with_hessian else None,
     )
 
 

@@ -11,7 +11,9 @@ from pellucid.linear_model.logistic.logistic_kernels import (
     model_descent,
     sigmoid_pass,
     sigmoid_rows_pass,
+    sigmoid_sums,
     softmax_pass,
+    softmax_sums,
     weighted_moments,
 )
 
@@ -67,6 +69,50 @@ def test_several_classes_give_loss_probabilities_and_derivatives(compiled, scale
     assert loss == pytest.approx(-weight @ log_softmax(Z + b, axis=1)[np.arange(7), labels])
     np.testing.assert_allclose(slope, weight @ (p - np.eye(4)[labels]), atol=1e-12)
     np.testing.assert_allclose(curvature, np.diag(weight @ p) - (p * weight[:, None]).T @ p, atol=1e-12)
+
+
+def by_class(labels, values, k):
+    return np.stack([values[labels == c].sum(axis=0) for c in range(k)])
+
+
+@forms
+@pytest.mark.parametrize("bend", [True, False])
+@pytest.mark.parametrize("scale", [2.0, 400.0])
+def test_sums_of_two_classes_are_those_of_numpy(compiled, bend, scale):
+    rng = np.random.default_rng(0)
+    A, w, labels, weight = rng.standard_normal((9, 3)), scale * rng.standard_normal(3), np.arange(9) % 2, rng.random(9)
+    z, rows, entropies, gradients = A @ w, A.copy(), np.full(2, 5.0), np.full((2, 3), 5.0)
+    p = expit(z)
+    found = chosen(sigmoid_sums, compiled)(rows, w, labels, weight, entropies, gradients, bend)
+    margins = np.where(labels == 1, z, -z)
+    expected = weight @ np.logaddexp(0.0, -margins), weight @ (p - labels) ** 2, margins.min()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    entropy = weight * (np.logaddexp(0.0, z) - z * p)
+    np.testing.assert_allclose(entropies, 5.0 + by_class(labels, entropy, 2), rtol=1e-12)
+    slopes = (weight * (p - labels))[:, None] * A
+    np.testing.assert_allclose(gradients, 5.0 + by_class(labels, slopes, 2), rtol=1e-12)
+    roots = np.sqrt(weight * p * expit(-z))[:, None] if bend else 1.0
+    np.testing.assert_allclose(rows, roots * A, rtol=1e-12, atol=1e-150)  # the root of what expit loses
+
+
+@forms
+@pytest.mark.parametrize("scale", [2.0, 400.0])
+def test_sums_of_several_classes_are_those_of_numpy(compiled, scale):
+    rng = np.random.default_rng(0)
+    Z, _, labels, weight = logits(4, scale)
+    A, entropies, gradients = rng.standard_normal((7, 3)), np.full(4, 5.0), np.full((4, 4, 3), 5.0)
+    logs, p, left = log_softmax(Z, axis=1), softmax(Z, axis=1), Z.copy()
+    found = chosen(softmax_sums, compiled)(A, left, labels, weight, entropies, gradients)
+    own = Z[np.arange(7), labels]
+    margins = own - np.where(np.eye(4, dtype=bool)[labels], -np.inf, Z).max(axis=1)
+    wrong = p - np.eye(4)[labels]
+    expected = -weight @ logs[np.arange(7), labels], weight @ np.sum(wrong**2, axis=1), margins.min()
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    entropy = -weight * np.sum(np.where(p > 0.0, p * logs, 0.0), axis=1)
+    np.testing.assert_allclose(entropies, 5.0 + by_class(labels, entropy, 4), rtol=1e-10)
+    slopes = weight[:, None, None] * wrong[:, :, None] * A[:, None, :]
+    np.testing.assert_allclose(gradients, 5.0 + by_class(labels, slopes, 4), rtol=1e-10)
+    np.testing.assert_allclose(left, np.sqrt(weight)[:, None] * p, rtol=1e-10, atol=1e-300)
 
 
 @forms

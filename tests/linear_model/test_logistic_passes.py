@@ -9,8 +9,9 @@ import pytest
 
 import pellucid
 from pellucid.core.scale import first_look
-from pellucid.core.scale.row_blocks import RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
 from pellucid.linear_model import LogisticRegression
+from pellucid.linear_model.logistic import logistic_passes
 from pellucid.proofs.blocks import OneBlock
 from pellucid.proofs.linear_model.logistic_passes import BlockTask, residuals_of_block
 
@@ -23,7 +24,7 @@ Z = (X - X.mean(axis=0)) @ rng.normal(size=(P, 3)) + rng.gumbel(size=(N, 3))
 THREE = np.array(["few", "many", "none"])[Z.argmax(axis=1)]
 TWO = np.where(Z[:, 0] > Z[:, 1] + 0.7, 7, -7)
 WEIGHT = rng.integers(0, 3, N).astype(float)
-MOST_PASSES = 12
+MOST_PASSES = 7
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,8 @@ def test_the_answer_is_that_in_memory_in_few_passes(settings, labels, is_weighte
         settings = {"class_weight": {key: value for key, value in settings["class_weight"].items() if key in labels}}
     in_memory = LogisticRegression(**settings, tol=1e-10).fit(X, labels, WEIGHT if is_weighted else None)
     model = LogisticRegression(**settings).fit(blocks(X), blocks(labels), **weights(is_weighted))
-    assert len(passes) <= MOST_PASSES  # the certificate's included
+    assert len(passes) <= MOST_PASSES
+    assert ("residuals_of_block" in passes) == (settings == {"C": np.inf})  # else the last pass has the gap
     size = np.abs(in_memory.coef_).max()
     np.testing.assert_allclose(model.coef_, in_memory.coef_, rtol=0, atol=1e-6 * size)
     np.testing.assert_allclose(model.predict_proba(blocks(X)).compute(), in_memory.predict_proba(X), rtol=0, atol=1e-6)
@@ -87,6 +89,48 @@ def test_the_answer_is_that_in_memory_in_few_passes(settings, labels, is_weighte
     assert pellucid.verify(model, blocks(X, 997), blocks(labels, 997), **weights(is_weighted, 997)).holds
     assert pellucid.verify(model, X, labels, sample_weight=WEIGHT if is_weighted else None).holds
     assert pellucid.verify(in_memory, blocks(X), blocks(labels), **weights(is_weighted)).holds
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+def test_where_many_rows_are_kept_one_hessian_of_all_rows_is_enough(labels, monkeypatch, passes):
+    monkeypatch.setattr(first_look, "MOST_ROWS", 4000)
+    monkeypatch.setattr(logistic_passes, "COSTLY", 0)
+    asked, point_at = [], logistic_passes._point_at
+
+    def noted(*given, with_hessian):
+        asked.append(with_hessian)
+        return point_at(*given, with_hessian=with_hessian)
+
+    monkeypatch.setattr(logistic_passes, "_point_at", noted)
+    model = LogisticRegression().fit(blocks(X), blocks(labels))
+    assert asked in ([True, False, False], [True, False, False, False])
+    assert passes == ["look_at_block", *len(asked) * ["logistic_block"]]
+    assert model.certificate_.holds
+    assert pellucid.verify(model, blocks(X), blocks(labels)).holds
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+def test_a_step_over_the_rows_kept_leaves_less_than_newtons(labels):
+    classes, l2 = np.unique(labels), np.array([1.0] * P + [0.0])
+    task = logistic_passes.PassTask(classes, np.ones(len(classes)), X.mean(axis=0), 1.0, l2)
+    kept, all_rows = RowBlock(0, X[::5], labels[::5], np.full(N // 5, 5.0)), RowBlock(0, X, labels)
+    start = LogisticRegression(tol=1e-12).fit(X[::5], labels[::5], np.full(N // 5, 5.0))
+    W = np.vstack([start.coef_.T, start.intercept_ + X.mean(axis=0) @ start.coef_.T])
+
+    def at(W):
+        sums = logistic_passes.logistic_block(all_rows, task, W)
+        return sums, sums.gradients.sum(axis=0) + task.l2[:, None] * W
+
+    sums, gradient = at(W)
+    model = logistic_passes.CorrectedLoss(task, kept, 0.0)
+    model.learn(W, sums.hessian)
+    own, newton = model.steps(logistic_passes.PassPoint(W, sums, 0.0, gradient, 0.0, 0.0))
+    left, by_newton = (np.linalg.norm(at(W + step)[1]) for step in (own, newton))
+    expected = -np.linalg.lstsq(
+        logistic_passes.add_penalty(sums.hessian.copy(), task.l2, task.n_columns), gradient.T.ravel(), rcond=None
+    )[0]
+    np.testing.assert_allclose(newton.T.ravel(), expected, rtol=1e-6, atol=1e-9)
+    assert left < 0.2 * by_newton < 0.1 * np.linalg.norm(gradient)
 
 
 def test_a_weight_is_a_repetition():

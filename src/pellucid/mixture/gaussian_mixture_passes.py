@@ -58,7 +58,8 @@ def mixture_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
 
 def _problem_of(estimator: Any, look: FirstLook) -> MixtureRows:
     """Return what the steps need to know, from the moments of all rows."""
-    moments, kind = look.summary.moments[None], estimator.covariance_type
+    moments, kind = look.moments, estimator.covariance_type
+    assert moments is not None
     covariance = moments.scatter / moments.weight
     variances = np.maximum(covariance.diagonal(), 0.0)
     scale = scale_of(variances, smallest=float(np.sqrt(estimator.reg_covar)), one_scale=kind == "spherical")

@@ -153,25 +153,31 @@ def refuse_values(block: RowBlock) -> None:
 
 
 def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
-    """Return the moments of a block, and so many of its rows, evenly spaced among those of each label."""
-    rows, weights, labels, moments = list[Array](), list[Array](), list[Any](), {}
-    groups = list(groups_of(block, kind))
-    for label, (X,), weight in groups:
-        moments[label] = moments_of((X,), weight)
-        n = X.shape[0]
-        some = np.unique(np.linspace(0, n - 1, min(n, max(1, count // len(groups)))).astype(np.intp))
-        there = Place.of(X).holding(some)
-        own = np.ones(len(some)) if weight is None else on_host(weight[there])
-        rows.append(on_host(X[there]))
-        weights.append(own * (moments[label].weight / own.sum()))
-        labels += [label] * len(some)
-    if not all(np.isfinite(one.scatter).all() for one in moments.values()):
+    """Return so many rows of a block, evenly spaced among those of each label, with the weights of all."""
+    place, weight, totals = Place.of(block.X), block_weights(block), dict[Any, float]()
+    xp = place.xp
+    if not bool(xp.isfinite(xp.sum(block.X, dtype=xp.float64))):
         refuse_values(block)
+    labels, codes = np.array([None]), xp.zeros(block.X.shape[0], dtype=xp.int64, device=place.device)
+    if kind == "classes":
+        labels, codes = label_codes(block.y, place)
+    rows, weights, names = list[Array](), list[Array](), list[Any]()
+    for k, label in enumerate(labels.tolist()):
+        places = xp.nonzero((codes == k) if weight is None else (codes == k) & (weight > 0.0))[0]
+        n = int(places.shape[0])
+        if not n:
+            continue
+        some = places[place.holding(np.unique(np.linspace(0, n - 1, max(1, count // len(labels))).astype(np.int64)))]
+        own = np.ones(len(some)) if weight is None else on_host(weight[some])
+        totals[label] = float(n if weight is None else xp.sum(weight[places]))
+        rows.append(on_host(block.X[some]))
+        weights.append(own * (totals[label] / own.sum()))
+        names += [label] * len(some)
     if not rows:  # all weights are 0
-        return FirstLook(BlockSummary({}), np.empty((0, block.X.shape[1])), np.empty(0), np.empty(0, dtype=object))
-    plain = None in labels or block.y is None
-    kept = np.array(labels, dtype=object) if plain else np.array(labels)
-    return FirstLook(BlockSummary(moments), np.concatenate(rows), np.concatenate(weights), kept)
+        return FirstLook({}, None, np.empty((0, block.X.shape[1])), np.empty(0), np.empty(0, dtype=object))
+    kept = np.array(names, dtype=object if kind == "rows" else None)
+    moments = None if kind == "classes" else summarize_block(block, kind).moments[None]
+    return FirstLook(totals, moments, np.concatenate(rows), np.concatenate(weights), kept)
 
 
 def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCounts:

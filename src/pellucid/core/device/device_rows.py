@@ -1,13 +1,15 @@
 """Rows on a device as blocks: the passes of methods that take rows in blocks, made where the rows are.
 
 A block function says with ``made_on_device`` which function does its work there. A fit whose functions do not is
-refused in a sentence: nothing is copied to the host behind the user's back.
+refused in a sentence: nothing is copied to the host behind the user's back. Proofs that have no form of their own for a
+device are made on the host, to which blocks are copied one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -21,6 +23,8 @@ from pellucid.proofs.training_data import fingerprint
 
 S = TypeVar("S")
 
+MOST_LABELS = 32
+"""Whole numbers in a row that are looked for one by one."""
 STREAMED_BYTES = 1 << 28
 """Of a block that is copied from the memory of the host: long enough for the full speed of the bus."""
 
@@ -79,10 +83,17 @@ class NoDeviceFormError(LookupError):
 
 def _form_of(work: Callable[..., S]) -> Callable[..., S]:
     path = getattr(work, "made_on_device", "")
+    if not path and work.__module__.startswith("pellucid.proofs."):
+        return partial(_proved_on_host, work)
     if not path:
         raise NoDeviceFormError(work.__name__)
     module, function = path.split(":")
     return getattr(import_module(module), function)  # type: ignore[no-any-return]  # by its path
+
+
+def _proved_on_host(work: Callable[..., S], block: RowBlock, *given: Any) -> S:
+    y, weight = (None if part is None else on_host(part) for part in (block.y, block.weight))
+    return work(RowBlock(block.number, on_host(block.X), y, weight), *given)
 
 
 def refuse_device(name: str) -> Any:
@@ -180,5 +191,13 @@ def label_codes(y: Any, place: Place) -> tuple[Array, Any]:
     if isinstance(y, np.ndarray):
         classes, codes = np.unique(y, return_inverse=True)
         return classes, place.holding(codes.reshape(-1))
-    values = place.xp.unique_inverse(place.xp.reshape(y, (-1,)))
-    return on_host(values.values), values.inverse_indices
+    xp, y = place.xp, place.xp.reshape(y, (-1,))
+    if xp.isdtype(y.dtype, "integral"):
+        low, high = int(xp.min(y)), int(xp.max(y))
+        if high - low < MOST_LABELS:  # without sorting the rows
+            values = xp.arange(low, high + 1, dtype=y.dtype, device=place.device)
+            is_there = xp.stack([xp.any(y == value) for value in values])
+            codes = (xp.cumulative_sum(xp.astype(is_there, xp.int64)) - 1)[xp.astype(y - low, xp.int64)]
+            return on_host(values[is_there]), codes
+    found = xp.unique_inverse(y)
+    return on_host(found.values), found.inverse_indices

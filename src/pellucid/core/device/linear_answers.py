@@ -12,7 +12,7 @@ def line(model: Any, X: Any) -> Any:
     """Return the value of each line at each row, in the larger of both precisions."""
     xp = array_namespace(X)
     rows = X if X.dtype == model.coef_.dtype else xp.astype(X, model.coef_.dtype)
-    return rows @ model.coef_.T + model.intercept_
+    return rows @ (model.coef_ if model.coef_.ndim == 1 else model.coef_.T) + model.intercept_
 
 
 def decision_function(model: Any, X: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pellucid.core.labels import rows_by_class
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, made_on_device
 from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.types import Array
@@ -110,7 +111,7 @@ def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> B
     """
     found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
-        _refuse_values(block)
+        refuse_values(block)
     return BlockSummary(found)
 
 
@@ -137,15 +138,17 @@ def groups_of(
             rows = np.flatnonzero(own == fold)
             yield fold, tuple(part[rows] for part in parts), None if weight is None else weight[rows]
     else:
-        assert y is not None
-        codes, labels = pd.factorize(y)
-        if (codes < 0).any():
-            raise BlockError(f"block {block.number} must have a label for each row, got a row without one.")
-        order = np.argsort(codes, kind="stable")
-        ends = np.cumsum(np.bincount(codes))
-        for label, start, stop in zip(labels.tolist(), [0, *ends[:-1]], ends, strict=True):
-            rows = order[start:stop]
+        for label, rows in rows_of_labels(y, block.number):
             yield label, (X[rows],), None if weight is None else weight[rows]
+
+
+def rows_of_labels(y: Array | None, number: int) -> Iterator[tuple[Any, Array]]:
+    """Yield each label of a block, in the order in which they come, with the numbers of its rows."""
+    assert y is not None
+    codes, labels = pd.factorize(y)
+    if (codes < 0).any():
+        raise BlockError(f"block {number} must have a label for each row, got a row without one.")
+    yield from zip(labels.tolist(), rows_by_class(codes, len(labels)), strict=True)
 
 
 def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
@@ -188,7 +191,7 @@ def _numbers(y: Array | None, number: int) -> Array:
     return y.reshape(len(y), -1)
 
 
-def _refuse_values(block: RowBlock) -> None:
+def refuse_values(block: RowBlock) -> None:
     """Say which block holds NaN, infinity, or values whose squares overflow."""
     for what, part in (("X", block.X), ("y", block.y)):
         if part is not None and part.dtype.kind == "f" and not np.isfinite(part).all():

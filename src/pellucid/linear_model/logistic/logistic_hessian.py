@@ -1,8 +1,8 @@
 r"""The Hessian of logistic regression, and Newton's equations: by its Cholesky factor, or by its products alone.
 
 With :math:`\tilde A = [A\ 1]` and the probabilities :math:`p_k`, the Hessian has the blocks
-:math:`\tilde A' S (\mathrm{diag}(p_k)\delta_{km} - \mathrm{diag}(p_k p_m)) \tilde A`: block-diagonal Gram matrices less
-the Gram matrix of :math:`[p_1 \tilde A, \dots, p_K \tilde A]`.
+:math:`\tilde A' S (\mathrm{diag}(p_k)\delta_{km} - \mathrm{diag}(p_k p_m)) \tilde A`. All of them stand in one Gram
+matrix, of :math:`[p_1 \tilde A, \dots, p_K \tilde A]`, as the :math:`p_k` sum to 1.
 
 For many coefficients or sparse data it is never formed: its product with a direction :math:`D` needs
 :math:`u = AD + d_b`, the rows :math:`v_i = s_i(\mathrm{diag}(p_i) - p_i p_i')u_i`, and :math:`A'v`. Its diagonal is the
@@ -144,35 +144,44 @@ def weighted_gram(design: Design, h: Array) -> Array:
 
 def softmax_hessian(design: Design, weight: Array, P: Array) -> Array:
     """Return the Hessian of the loss of several classes by ``W`` and ``b``, ordered by class."""
-    k, width = P.shape[1], design.shape[1] + design.fit_intercept
-    H = -_joint_gram(design, np.sqrt(weight)[:, None] * P)
-    for m in range(k):
-        block = slice(m * width, (m + 1) * width)
-        H[block, block] += weighted_gram(design, weight * P[:, m])
-    return H
-
-
-def _joint_gram(design: Design, factors: Array) -> Array:
-    """Return the Gram matrix of ``[f_1 [A 1], ..., f_K [A 1]]`` for the columns ``f_k`` of the factors."""
-    (n, p), k = design.shape, factors.shape[1]
-    width = p + design.fit_intercept
-    height = max(BLOCK_BYTES // (8 * k * width), 64)
+    factors, size = np.sqrt(weight)[:, None] * P, P.shape[1] * (design.shape[1] + design.fit_intercept)
 
     def work(part: slice) -> Array:
-        total, product = np.zeros((k * width, k * width)), np.empty((k * width, k * width))
-        buffer = np.empty((height, k, width))
+        total = np.zeros((size, size))
         for rows, block in design.row_blocks(part):
-            for start in range(0, len(block), height):
-                f = factors[rows][start : start + height]
-                scaled = buffer[: len(f)]
-                np.multiply(f[:, :, None], block[start : start + height, None, :], out=scaled[:, :, :p])
-                if design.fit_intercept:
-                    scaled[:, :, p] = f
-                flat = scaled.reshape(len(f), -1)
-                total += np.matmul(flat.T, flat, out=product)
+            add_joint_gram(total, block, factors[rows], has_ones=design.fit_intercept)
         return total
 
-    return np.sum(run_blocks(work, shares(n, n * (k * width) ** 2)), axis=0)
+    joint = np.sum(run_blocks(work, shares(len(P), len(P) * size**2)), axis=0)
+    return hessian_from_joint(joint, P.shape[1])
+
+
+def add_joint_gram(total: Array, block: Array, factors: Array, *, has_ones: bool) -> None:
+    """Add the Gram matrix of ``[f_1 [A 1], ..., f_K [A 1]]`` for the columns ``f_k`` of the factors."""
+    p, k = block.shape[1], factors.shape[1]
+    height = max(BLOCK_BYTES // (8 * len(total)), 64)
+    buffer, product = np.empty((min(height, len(block)), k, p + has_ones)), np.empty_like(total)
+    for start in range(0, len(block), height):
+        f = factors[start : start + height]
+        scaled = buffer[: len(f)]
+        np.multiply(f[:, :, None], block[start : start + height, None, :], out=scaled[:, :, :p])
+        if has_ones:
+            scaled[:, :, p] = f
+        flat = scaled.reshape(len(f), -1)
+        total += np.matmul(flat.T, flat, out=product)
+
+
+def hessian_from_joint(joint: Array, k: int) -> Array:
+    """Return the Hessian of k classes from the Gram matrix of the rows times the probability of each.
+
+    Probabilities sum to 1, so the blocks of a class sum to 0: its own is what the others leave, without cancellation.
+    """
+    width = len(joint) // k
+    H = -joint.reshape(k, width, k, width)
+    each = np.arange(k)
+    H[each, :, each] = 0.0
+    H[each, :, each] = -H.sum(axis=2)
+    return H.reshape(k * width, k * width)
 
 
 def solver_of(H: Array) -> Callable[[Array], Array]:

@@ -98,6 +98,70 @@ def softmax_pass(Z, b, labels, weight, P, slope, curvature):
     return loss
 
 
+@kept(fastmath=REORDER)
+def sigmoid_sums(A, w, labels, weight, entropies, gradients, bend):
+    """Add up what Newton's method asks of rows of two classes; return loss, squared residuals, least margin. O(n p).
+
+    Adds to the entropy and the gradient of the class of each row. With ``bend`` the rows of ``A`` are multiplied by the
+    root of their curvature.
+    """
+    loss, squares, least = 0.0, 0.0, np.inf
+    for i in range(A.shape[0]):
+        z, own = 0.0, labels[i]
+        for j in range(A.shape[1]):
+            z += A[i, j] * w[j]
+        margin = z if own == 1 else -z
+        shrunk = math.exp(-abs(z))
+        rest, small = math.log1p(shrunk), shrunk / (1.0 + shrunk)
+        wrong = small if margin >= 0.0 else 1.0 - small
+        loss += weight[i] * (max(-margin, 0.0) + rest)
+        squares += weight[i] * wrong * wrong
+        least = min(least, margin)
+        entropies[own] += weight[i] * (rest + small * abs(z))
+        residual = weight[i] * (-wrong if own == 1 else wrong)
+        root = math.sqrt(weight[i] * small * (1.0 - small))
+        for j in range(A.shape[1]):
+            gradients[own, j] += residual * A[i, j]
+        if bend:
+            for j in range(A.shape[1]):
+                A[i, j] *= root
+    return loss, squares, least
+
+
+@kept(fastmath=REORDER)
+def softmax_sums(A, Z, labels, weight, entropies, gradients):
+    """Do the same for several classes, with logits ``Z``, which become probabilities times roots of weights. O(n p K).
+
+    ``gradients`` has the shape (C, K, p); ``A`` stays as it is.
+    """
+    loss, squares, least = 0.0, 0.0, np.inf
+    for i in range(Z.shape[0]):
+        own, top, other = labels[i], 0, -np.inf
+        for k in range(Z.shape[1]):
+            top = k if Z[i, k] > Z[i, top] else top
+            other = Z[i, k] if k != own and Z[i, k] > other else other
+        largest, margin, others, spread = Z[i, top], Z[i, own] - other, 0.0, 0.0
+        behind = largest - Z[i, own]
+        for k in range(Z.shape[1]):
+            below = largest - Z[i, k]
+            Z[i, k] = math.exp(-below)
+            if k != top:  # the term of the largest is the 1 of log1p, which keeps the digits of a small loss
+                others += Z[i, k]
+                spread += Z[i, k] * below
+        rest = math.log1p(others)
+        loss += weight[i] * (rest + behind)
+        least = min(least, margin)
+        entropies[own] += weight[i] * (rest + spread / (1.0 + others))
+        root, not_own = math.sqrt(weight[i]), others - Z[i, own] + 1.0 if own != top else others
+        for k in range(Z.shape[1]):
+            wrong = (-not_own if k == own else Z[i, k]) / (1.0 + others)
+            squares += weight[i] * wrong * wrong
+            for j in range(A.shape[1]):
+                gradients[own, k, j] += weight[i] * wrong * A[i, j]
+            Z[i, k] *= root / (1.0 + others)
+    return loss, squares, least
+
+
 @kept
 def weighted_moments(data, indices, indptr, h, first, second):
     """Write ``sum_i h_i x_ij`` to ``first`` and ``sum_i h_i x_ij^2`` to ``second``, by column. O(nonzeros)."""

@@ -1,47 +1,59 @@
-r"""Logistic regression over rows in blocks: Newton's method, each step from one pass.
+r"""Logistic regression over rows in blocks: each step from one pass, and from some rows that the first pass keeps.
 
-The start is the answer for some rows, kept by the first pass. A pass then sums the loss, its gradient by the class of
-the rows, their entropies and the Hessian. The columns are moved by the mean of all rows, and the intercept is one more
-column. It is not penalized, so that a point of the dual problem is wanted whose residuals :math:`P - Y` sum to 0. Those
-of a class :math:`c` are shrunk to a part :math:`t_c` that makes it so, and the entropy of a row, which is concave and 0
-at its label, is then at least :math:`t_c` times what it was: one pass bounds the minimum.
+The start is the answer for the rows kept. A pass then sums the loss, its gradient by the class of the rows, their
+entropies and, at the start, the Hessian. A step goes to the minimum of the loss of the rows kept, corrected to have the
+gradient of all rows at the point and their Hessian at the start: it errs by what few rows get wrong of the third
+derivative, a hundredth of what Newton's step errs by, and wants no further Hessian.
+
+The columns are moved by the mean of the rows kept, and the intercept is one more column. It is not penalized, so that a
+point of the dual problem is wanted whose residuals :math:`P - Y` sum to 0. Those of a class :math:`c` are shrunk to a
+part :math:`t_c` that makes it so, and the entropy of a row, which is concave and 0 at its label, is then at least
+:math:`t_c` times what it was: one pass bounds the minimum.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import entr
 
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.labels import known_codes
 from pellucid.core.linear_classifier import class_weights, dense
 from pellucid.core.scale.first_look import FirstLook, first_look
 from pellucid.core.scale.moments import block_weights
-from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
-from pellucid.linear_model.logistic.logistic_hessian import add_penalty, softmax_hessian, solver_of
-from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP
+from pellucid.linear_model.logistic.logistic_hessian import (
+    COSTLY,
+    add_joint_gram,
+    add_penalty,
+    hessian_from_joint,
+    solver_of,
+)
+from pellucid.linear_model.logistic.logistic_kernels import sigmoid_sums, softmax_sums
+from pellucid.linear_model.logistic.logistic_objective import LARGEST_GAP, gap_certificate
 from pellucid.linear_model.logistic.logistic_problem import ARMIJO, TINY, LogisticProblem
-from pellucid.linear_model.logistic.logistic_solvers import POLISHED, STALLED, solve_logistic
-from pellucid.linear_model.sparse_regression.elastic_net_subproblem import ElasticNetPenalty
+from pellucid.linear_model.logistic.logistic_solvers import MARGIN, POLISHED, SEPARATED, STALLED, solve_logistic
+from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.training_data import TrainingData
 
 LARGEST_HESSIAN = 1000
 """Coefficients of all classes, up to which blocks send their second derivatives."""
-NUMBERS_AT_ONCE = 1 << 17
+NUMBERS_AT_ONCE = 1 << 16
 """Of rows that are centered and multiplied in one go."""
 SHORTEST = 1e-4
 """Part of a step, below which it is given up."""
-NO_PENALTY = ElasticNetPenalty(0.0, 0.0)
+MANY_KEPT = 200
+"""Rows kept for each coefficient, from which the Hessian at the start is enough for more than one step."""
+MODEL_STEPS, MODEL_GOAL = 10, 1e-6
+"""Most steps to the minimum over the rows kept, and the part of the gradient that they leave."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +64,7 @@ class PassTask:
     scales: Array
     """What a row of each class counts: C times the weight of the class."""
     mean: Array
+    """About that of all rows: by what the columns are moved."""
     last: float
     """The value of a column beside the others, for the intercept; 0 where there is none."""
     l2: Array  # (p + 1,) or (p,): of each row of W
@@ -78,7 +91,8 @@ class LogisticSums:
     residual: float
     """Weighted sum of squared residuals."""
     least_margin: float
-    hessian: Array
+    hessian: Array | None
+    """None where nobody asked for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +119,16 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
             f"got {len(task.l2) * task.n_columns}. Fit to a sample, or take SGDClassifier and its partial_fit."
         )
     goal, trace, n_iter = min(estimator.tol, LARGEST_GAP), Trace(), 0
-    point = _point_at(blocks, task, _start(estimator, problem, task, goal))
+    is_cheap = blocks.n_rows * (len(task.l2) * task.n_columns) ** 2 <= COSTLY
+    enough = (POLISHED if is_cheap else MARGIN) * goal
+    model = CorrectedLoss(task, RowBlock(0, look.rows, look.labels, look.weight), enough)
+    point = _point_at(blocks, task, _start(estimator, problem, task, goal), with_hessian=True)
     while True:
         trace.add(iteration=n_iter, objective=point.objective, gap=point.gap, rows=blocks.n_rows)
         is_separated = not problem.is_penalized and point.sums.least_margin > 0.0
-        if point.distance <= POLISHED * goal or is_separated or n_iter >= estimator.max_iter:
+        if point.distance <= enough or is_separated or n_iter >= estimator.max_iter:
             break
-        moved = _search(blocks, task, point)
+        moved = _search(blocks, task, point, model)
         n_iter += 1
         is_stalled = moved is None or (
             point.objective - moved.objective <= STALLED * abs(point.objective) and moved.distance >= point.distance
@@ -121,24 +138,43 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
         point = moved
         if watch(_attributes(problem, task, point.W)):
             break
-    own = {"n_iter_": np.array([n_iter], dtype=np.int32), "solver_": "newton-cholesky", "dual_gap_": point.gap}
-    return Fit(_attributes(problem, task, point.W) | own, trace)
+    attributes = _attributes(problem, task, point.W)
+    total = float(task.scales @ [look.totals[label] for label in task.classes.tolist()])
+    gap = point.gap + _lost_by_storing(point, total, task, attributes)
+    own = {"n_iter_": np.array([n_iter], dtype=np.int32), "solver_": "newton-cholesky", "dual_gap_": gap}
+    return Fit(attributes | own, trace, certificate=_certificate(point, gap, total, task, goal))
+
+
+def _certificate(point: PassPoint, gap: float, total: float, task: PassTask, goal: float) -> Certificate | None:
+    """Return what the last pass proves; None where it takes one more, by the proof: that moves the intercept, too."""
+    if not task.l2.any() or point.objective < SEPARATED * total:
+        return None
+    found = gap_certificate(gap, point.objective, goal)
+    return found if found.holds else None
+
+
+def _lost_by_storing(point: PassPoint, total: float, task: PassTask, attributes: dict[str, Array]) -> float:
+    """Return by how much rounding of the intercept, where columns are far from 0, raises the objective at most."""
+    if not task.is_free:
+        return 0.0
+    error = attributes["intercept_"] + task.mean @ attributes["coef_"].T - point.W[-1]
+    error -= error.mean() if len(error) > 1 else 0.0
+    return float(np.abs(point.gradient[-1]) @ np.abs(error)) + 0.25 * total * float(error @ error)
 
 
 def _task_of(estimator: Any, look: FirstLook, problem: LogisticProblem) -> PassTask:
-    labels = look.data.classes
-    moments = [look.summary.moments[label] for label in labels.tolist()]
-    totals = np.array([one.weight for one in moments])
-    each = TrainingData(np.empty((len(labels), 0)), np.arange(len(labels)), totals, labels)
+    data = look.data
+    totals = np.array([look.totals[label] for label in data.classes.tolist()])
+    each = TrainingData(np.empty((len(totals), 0)), np.arange(len(totals)), totals, data.classes)
     scales = class_weights(estimator.class_weight, each) * (estimator.C if problem.is_penalized else 1.0)
     p, last = look.rows.shape[1], problem.constant or float(problem.fit_intercept)
-    weights = totals * scales
+    weights = data.weights * scales[data.y]
     is_moved = problem.fit_intercept and weights.sum() > 0.0
-    mean = np.average([one.mean for one in moments], axis=0, weights=weights) if is_moved else np.zeros(p)
+    mean = np.average(look.rows, axis=0, weights=weights) if is_moved else np.zeros(p)
     l2 = np.full(p + bool(last), problem.penalty.l2)
     if problem.fit_intercept:
         l2[-1] = 0.0
-    return PassTask(labels, scales, mean, last, l2)
+    return PassTask(data.classes, scales, mean, last, l2)
 
 
 def _start(estimator: Any, problem: LogisticProblem, task: PassTask, goal: float) -> Array:
@@ -161,22 +197,70 @@ def _attributes(problem: LogisticProblem, task: PassTask, W: Array) -> dict[str,
     return problem.attributes(W[:-1], intercept if len(intercept) == 1 else intercept - intercept.mean())
 
 
-def _search(blocks: RowBlocks, task: PassTask, point: PassPoint) -> PassPoint | None:
-    """Return where Newton's step leads, halved until it descends enough; None if no step does."""
-    hessian = add_penalty(point.sums.hessian.copy(), task.l2, task.n_columns)
-    step = -solver_of(hessian)(point.gradient.T.ravel()).reshape(task.n_columns, -1).T
-    along, t = float(np.sum(step * point.gradient)), 1.0
+@dataclass(eq=False)
+class CorrectedLoss:
+    """The objective of all rows near a point, as the rows kept tell it when their derivatives are corrected."""
+
+    task: PassTask
+    kept: RowBlock
+    enough: float
+    """The distance at which it is over."""
+    curvature: Array = field(init=False)
+    """What the Hessian of the rows kept lacks."""
+    is_good: bool = field(init=False)
+    """Whether it promises to get there without another Hessian of all rows."""
+
+    def __post_init__(self) -> None:
+        self.is_good = len(self.kept) >= MANY_KEPT * len(self.task.l2) * self.task.n_columns
+
+    def learn(self, W: Array, hessian: Array) -> None:
+        """Take the Hessian of all rows at a point."""
+        few = logistic_block(self.kept, self.task, W).hessian
+        assert few is not None
+        self.curvature = hessian - few
+
+    def steps(self, point: PassPoint) -> Iterator[Array]:
+        """Yield the step to the minimum, and Newton's step alone, for where that is none."""
+        W, gradient, k = point.W, point.gradient, self.task.n_columns
+        size, newton, missing = float(np.linalg.norm(gradient)), np.zeros_like(W), np.zeros_like(W)
+        for number in range(MODEL_STEPS):
+            few = logistic_block(self.kept, self.task, W)
+            assert few.hessian is not None
+            slopes = few.gradients.sum(axis=0) + self.task.l2[:, None] * W
+            if number == 0:
+                missing = gradient - slopes
+            way = (W - point.W).T.ravel()
+            gradient = slopes + missing + (self.curvature @ way).reshape(k, -1).T
+            left = float(np.linalg.norm(gradient))
+            if left <= MODEL_GOAL * size or not left <= 2.0 * size:
+                break
+            hessian = add_penalty(few.hessian + self.curvature, self.task.l2, k)
+            W = W - solver_of(hessian)(gradient.T.ravel()).reshape(k, -1).T
+            if number == 0:
+                newton = W - point.W
+        if left <= size:
+            yield W - point.W
+        yield newton
+
+
+def _search(blocks: RowBlocks, task: PassTask, point: PassPoint, model: CorrectedLoss) -> PassPoint | None:
+    """Return where the step of the model leads, shortened until it descends enough; None if no step does."""
+    if point.sums.hessian is not None:
+        model.learn(point.W, point.sums.hessian)
     rounding = 10 * EPSILON * math.sqrt(max(blocks.n_rows, 1)) * abs(point.objective)
-    while along < 0.0 and t > SHORTEST:
-        moved = _point_at(blocks, task, point.W + t * step)
-        if moved.objective <= point.objective + ARMIJO * t * along + rounding:
-            return moved
-        t *= 0.25
+    for step in model.steps(point):
+        along, t = float(np.sum(step * point.gradient)), 1.0
+        while along < 0.0 and t > SHORTEST:
+            moved = _point_at(blocks, task, point.W + t * step, with_hessian=not model.is_good)
+            if moved.objective <= point.objective + ARMIJO * t * along + rounding:
+                model.is_good = moved.distance**2 <= model.enough * point.distance  # one more step like this one
+                return moved
+            t *= 0.25
     return None
 
 
-def _point_at(blocks: RowBlocks, task: PassTask, W: Array) -> PassPoint:
-    sums = blocks.reduce(logistic_block, join_logistic, task, W)
+def _point_at(blocks: RowBlocks, task: PassTask, W: Array, *, with_hessian: bool) -> PassPoint:
+    sums = blocks.reduce(logistic_block, join_logistic, task, W, with_hessian)
     objective = sums.loss + 0.5 * float(np.sum(task.l2[:, None] * W**2))
     gradient = sums.gradients.sum(axis=0) + task.l2[:, None] * W
     if not task.l2.any():
@@ -210,57 +294,47 @@ def _balancing(flows: Array) -> Array:
 # from a block to its statistics
 
 
-def logistic_block(block: RowBlock, task: PassTask, W: Array) -> LogisticSums:
+@made_on_device("pellucid.linear_model.logistic.logistic_on_device:logistic_block")
+def logistic_block(block: RowBlock, task: PassTask, W: Array, with_hessian: bool = True) -> LogisticSums:
     """Return the sums of a block at one point."""
     X, y, weight = block.X, block.y, block_weights(block)
     assert y is not None
-    width, k, n_classes = len(W), W.shape[1], len(task.classes)
-    total = LogisticSums(
-        0.0, np.zeros(n_classes), np.zeros((n_classes, width, k)), np.zeros(width), 0.0, math.inf,
-        np.zeros((k * width, k * width)),
-    )  # fmt: skip
+    n_classes, (width, k) = len(task.classes), W.shape
+    entropies, squares, hessian = np.zeros(n_classes), np.zeros(width), np.zeros((k * width, k * width))
+    gradients, ends = np.zeros((n_classes, k, width)), []
     height = max(256, NUMBERS_AT_ONCE // width)
+    buffer = np.empty((min(height, len(X)), width))
     for start in range(0, len(X), height):
         rows = slice(start, start + height)
-        own = np.ones(len(X[rows])) if weight is None else weight[rows]
-        labels, some = y[rows], X[rows]
-        if not own.all():
+        some, labels, own = X[rows], y[rows], 1.0 if weight is None else weight[rows]
+        if isinstance(own, np.ndarray) and not own.all():
             some, labels, own = some[own > 0.0], labels[own > 0.0], own[own > 0.0]
-        if len(own):
-            total = join_logistic([total, _chunk_sums(some, known_codes(labels, task.classes), own, task, W)])
-    return total
-
-
-def _chunk_sums(X: Array, codes: Array, weight: Array, task: PassTask, W: Array) -> LogisticSums:
-    """Return the sums of a few rows, by what the fit in memory does with all."""
-    order = np.argsort(codes, kind="stable")  # rows of a class stand together
-    codes, weight = codes[order], weight[order]
-    A = np.full((len(X), len(W)), task.last)
-    np.subtract(X[order], task.mean, out=A[:, : X.shape[1]])
-    logits = A @ W
-    problem = LogisticProblem(A, codes, task.classes, weight * task.scales[codes], NO_PENALTY, fit_intercept=False)
-    found = problem.probabilities(logits, np.zeros(W.shape[1]))
-    P, s, residual = found.P, problem.weight, problem.residual(found.P)
-    entropy = entr(P).sum(axis=1) if W.shape[1] > 1 else (entr(P) + entr(1.0 - P))[:, 0]
-    ends = np.searchsorted(codes, np.arange(len(task.classes) + 1))
-    if W.shape[1] == 1:
-        bent = A * np.sqrt(s * P[:, 0] * (1.0 - P[:, 0]))[:, None]
-        hessian = bent.T @ bent
-    else:
-        hessian = softmax_hessian(problem.design, s, P)
+        if not len(some):
+            continue
+        codes = known_codes(labels, task.classes)
+        A, s = buffer[: len(some)], own * task.scales[codes]
+        np.subtract(some, task.mean, out=A[:, : X.shape[1]])
+        A[:, X.shape[1] :] = task.last
+        if not task.l2.any():
+            squares += s @ np.square(A)
+        if k == 1:
+            ends.append(sigmoid_sums(A, W[:, 0].copy(), codes, s, entropies, gradients[:, 0], with_hessian))
+            hessian += A.T @ A if with_hessian else 0.0
+        else:
+            Z = A @ W
+            ends.append(softmax_sums(A, Z, codes, s, entropies, gradients))
+            if with_hessian:
+                add_joint_gram(hessian, A, Z, has_ones=False)
+    losses, residuals, margins = zip(*ends, strict=True) if ends else ((), (), (math.inf,))
     return LogisticSums(
-        found.loss,
-        np.bincount(codes, weights=s * entropy, minlength=len(task.classes)),
-        np.stack([A[start:stop].T @ residual[start:stop] for start, stop in pairwise(ends)]),
-        np.zeros(len(W)) if task.l2.any() else s @ np.square(A),
-        float(np.sum(residual**2 / np.where(s > 0.0, s, 1.0)[:, None])),
-        float(problem.margins(logits).min()),
-        hessian,
-    )
+        math.fsum(losses), entropies, gradients.swapaxes(1, 2), squares, math.fsum(residuals), min(margins),
+        None if not with_hessian else hessian if k == 1 else hessian_from_joint(hessian, k),
+    )  # fmt: skip
 
 
 def join_logistic(found: Sequence[LogisticSums]) -> LogisticSums:
     """Return the sums over several blocks."""
+    hessians = [one.hessian for one in found if one.hessian is not None]
     return LogisticSums(
         math.fsum(one.loss for one in found),
         np.sum([one.entropies for one in found], axis=0),
@@ -268,5 +342,5 @@ def join_logistic(found: Sequence[LogisticSums]) -> LogisticSums:
         np.sum([one.squares for one in found], axis=0),
         math.fsum(one.residual for one in found),
         min(one.least_margin for one in found),
-        np.sum([one.hessian for one in found], axis=0),
+        np.sum(hessians, axis=0) if hessians else None,
     )

@@ -50,7 +50,6 @@ CARDS = (
     MethodCard(
         LinearSVC,
         topics=("CLS-5",),
-        device="pellucid.core.device.linear_answers",
         workings="pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
         parameters={
             "penalty": OneOf(("l1", "l2")),

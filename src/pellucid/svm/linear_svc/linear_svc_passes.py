@@ -125,7 +125,7 @@ def linear_svc_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit
 
 
 def _task_of(estimator: Any, look: FirstLook, classes: Array) -> MachinesTask:
-    totals = np.array([look.summary.moments[label].weight for label in classes.tolist()])
+    totals = np.array([look.totals[label] for label in classes.tolist()])
     each = TrainingData(np.empty((len(classes), 0)), np.arange(len(classes)), totals, classes)
     constant = float(estimator.intercept_scaling) if estimator.fit_intercept else 0.0
     return MachinesTask(classes, class_weights(estimator.class_weight, each), float(estimator.C), constant)

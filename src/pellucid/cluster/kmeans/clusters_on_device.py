@@ -410,7 +410,7 @@ class ClustersOnDevice(Clusters):
 def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
     """Return the best of all starts."""
     estimator._check_count(len(data.X))
-    if estimator.init in REFUSED:
+    if isinstance(estimator.init, str) and estimator.init in REFUSED:
         raise ValueError(f"init must not be {estimator.init!r} for arrays on a device, got it. Take 'random'.")
     rng = check_random_state(estimator.random_state)
     effort = Effort(estimator.tol, estimator.max_iter, lambda centers: watch({"cluster_centers_": centers}))

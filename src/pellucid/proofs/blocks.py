@@ -88,19 +88,36 @@ class OneBlock:
         return work(self, *given)
 
 
-def sum_block(block: Any, kind: str) -> BlockSums:
+@dataclass(frozen=True)
+class FoldsInOrder:
+    """Folds of all rows in order: the first ones have a row more where the number of rows leaves a rest."""
+
+    n_folds: int
+    heights: tuple[int, ...]
+    """Rows of each block."""
+
+    def of_rows(self, block: Any) -> Array:
+        """Return the fold of each row of a block."""
+        each, rest = divmod(sum(self.heights), self.n_folds)
+        place = np.arange(len(block.X)) + sum(self.heights[: block.number])
+        long = rest * (each + 1)
+        return np.where(place < long, place // (each + 1), rest + (place - long) // max(each, 1))
+
+
+def sum_block(block: Any, kind: str, folds: FoldsInOrder | None = None) -> BlockSums:
     """Return the sums of a block of rows ``X`` with ``y`` and ``weight``; see ``BLOCK_KINDS``."""
-    found = {label: _sums(table, weight) for label, table, weight in _labeled(block, kind)}
+    found = {label: _sums(table, weight) for label, table, weight in _labeled(block, kind, folds)}
     return BlockSums(found, (fingerprint(block.X, block.y, block.weight),))
 
 
-def _labeled(block: Any, kind: str) -> Iterator[tuple[Any, Array, Array]]:
+def _labeled(block: Any, kind: str, folds: FoldsInOrder | None = None) -> Iterator[tuple[Any, Array, Array]]:
     """Yield each label of a block with its rows that count, targets of numbers beside them, and their weights."""
     X = block.X
     weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
     table = X if kind != "numbers" else np.concatenate([X, np.reshape(block.y, (len(X), -1))], axis=1)
-    for label in dict.fromkeys(block.y.tolist()) if kind == "classes" else [None]:
-        is_own = weight > 0 if label is None else (block.y == label) & (weight > 0)
+    labels = folds.of_rows(block) if folds else block.y if kind == "classes" else None
+    for label in [None] if labels is None else dict.fromkeys(labels.tolist()):
+        is_own = weight > 0 if label is None else (labels == label) & (weight > 0)
         if is_own.any():
             yield label, table[is_own], weight[is_own]
 
@@ -210,10 +227,10 @@ def _least_eigenvalue(sums: PivotSums) -> float:
     return float(np.min(values, initial=1.0))
 
 
-def root_block(block: Any, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
+def root_block(block: Any, kind: str, means: dict[Any, Array], folds: FoldsInOrder | None = None) -> dict[Any, Array]:
     """Return for each label of a block a triangle ``R`` with ``R'R`` the scatter of its rows about the mean of all."""
     found = {}
-    for label, table, weight in _labeled(block, kind):
+    for label, table, weight in _labeled(block, kind, folds):
         root: Array = np.zeros((0, table.shape[1]))
         for start in range(0, len(table), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
@@ -239,7 +256,8 @@ def data_with(
 ) -> TrainingData:
     """Return rows that have these sums, to prove claims about; ``classes`` are those of the model.
 
-    ``roots`` are triangles of the scatter, where columns depend on each other too nearly for its eigenvectors.
+    ``roots`` are triangles of the scatter, where columns depend on each other too nearly for its eigenvectors. Labels
+    of rows with numbers beside them are folds.
     """
     tables, weights, codes = [], [], []
     known = [] if classes is None else classes.tolist()
@@ -257,7 +275,9 @@ def data_with(
         if (y < 0).any():
             missing = sorted(str(label) for label in found.by_label if label not in known)
             raise ValueError(f"y must have the labels of the fit, got {', '.join(missing)} too.")
-    data = TrainingData(X, y, weight, given=(X, y, weight))
+    is_folded = kind == "numbers" and None not in found.by_label
+    folds = np.repeat(list(found.by_label), [len(table) for table in tables]) if is_folded else None
+    data = TrainingData(X, y, weight, given=(X, y, weight), folds=folds)
     data = data if classes is None else replace(data, classes=classes)
     return replace(data, name=fingerprint_of_blocks(found.prints))
 

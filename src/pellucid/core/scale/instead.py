@@ -50,7 +50,6 @@ INSTEAD = {
     "RandomForestRegressor": "HistGradientBoostingRegressor",
     "RankingSVM": "LogisticRegression",
     "RegressionDiscriminant": "LinearDiscriminantAnalysis",
-    "RidgeCV": "Ridge",
     "SGDClassifier": "LogisticRegression",
     "SVC": "LinearSVC",
     "SVD": "PCA",
@@ -72,6 +71,7 @@ SETTINGS = {
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
+    "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""
 

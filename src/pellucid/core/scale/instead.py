@@ -36,7 +36,6 @@ INSTEAD = {
     "MLPRegressor": "HistGradientBoostingRegressor",
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
-    "MixedNB": "GaussianNB",
     "Mixture": "GaussianMixture",
     "NMF": "PCA",
     "NearestCentroid": "LinearDiscriminantAnalysis",
@@ -71,6 +70,7 @@ SETTINGS = {
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
+    "MixedNB": "take the densities gaussian, bernoulli and categorical",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

@@ -109,7 +109,7 @@ def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> B
     """
     found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
     if not all(np.isfinite(one.scatter).all() for one in found.values()):
-        _refuse_values(block)
+        refuse_values(block)
     return BlockSummary(found)
 
 
@@ -186,7 +186,7 @@ def _numbers(y: Array | None, number: int) -> Array:
     return y.reshape(len(y), -1)
 
 
-def _refuse_values(block: RowBlock) -> None:
+def refuse_values(block: RowBlock) -> None:
     """Say which block holds NaN, infinity, or values whose squares overflow."""
     for what, part in (("X", block.X), ("y", block.y)):
         if part is not None and part.dtype.kind == "f" and not np.isfinite(part).all():

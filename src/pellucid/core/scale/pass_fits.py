@@ -40,6 +40,7 @@ def blocks_for(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
     if rules.target != NO_TARGET:
         summed_kind(estimator, rules, y)
-    blocks = row_blocks(X, None if rules.target == NO_TARGET else y, sample_weight)
+    target = None if rules.target == NO_TARGET else y
+    blocks = row_blocks(X, target, sample_weight, with_words=rules.dtypes is None)
     look_at_columns(estimator, blocks, reset=reset)
     return blocks

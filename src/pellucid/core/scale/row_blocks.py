@@ -11,7 +11,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
@@ -296,8 +296,16 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
     return RowBlock(number, rows, target, weights)
 
 
-def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame, with the target and weights that belong to each."""
+def row_blocks(X: Any, y: Any = None, sample_weight: Any = None, *, with_words: bool = False) -> RowBlocks:
+    """Return the blocks of a Dask array or data frame, with the target and weights that belong to each.
+
+    Columns must hold numbers, or words too.
+    """
+    found = _plain_blocks(X, y, sample_weight)
+    return replace(found, layout=replace(found.layout, prepare=np.asarray)) if with_words else found
+
+
+def _plain_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
     if hasattr(X, "columns"):
         return _table_blocks(X, y, sample_weight)
     if X.ndim != 2:

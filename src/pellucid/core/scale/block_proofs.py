@@ -38,7 +38,8 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
         labels = getattr(model, "classes_", None)
-        return rules.completed(model, data_with_tally(tally, rules.blocks, blocks.n_features, labels), labels)
+        data = data_with_tally(tally, rules.blocks, blocks.n_features, labels, blocks.fingerprint)
+        return rules.completed(model, data, labels)
     folds = None
     if rules.blocks == FOLD_MOMENTS:
         folds = FoldsInOrder(fold_count(model.cv), block_heights(X, blocks))
@@ -47,7 +48,7 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     means = nearly_dependent(found)
     roots = blocks.reduce(root_block, add_roots, kind, means, folds) if means else None
     one_target = kind == "numbers" and is_one_target(y, 1)
-    data = data_with(found, kind, blocks.n_features, classes, one_target, roots)
+    data = data_with(found, kind, blocks.n_features, classes, one_target, roots, blocks.fingerprint)
     return rules.completed(model, data, classes)
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -214,6 +215,10 @@ def _gone(lost: BaseException) -> ConnectionError:
     )
 
 
+_WORKERS_WITH_US: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+"""Client of Dask -> addresses of its workers that can load what a pass sends them."""
+
+
 def _look_at_workers() -> None:
     """Refuse workers that cannot load what a pass sends them: Dask would send it again and again, without an end."""
     distributed = sys.modules.get("distributed")
@@ -225,7 +230,7 @@ def _look_at_workers() -> None:
         return  # work stays here
     if client.asynchronous:
         return
-    known: set[str] = vars(client).setdefault("workers_with_pellucid", set())
+    known = _WORKERS_WITH_US.setdefault(client, set())
     try:
         new = [address for address in client.scheduler_info(n_workers=-1).get("workers", ()) if address not in known]
         where: list[dict[str, Any]] = [{"workers": [one], "allow_other_workers": True} for one in new]  # one may die

@@ -133,6 +133,12 @@ def _scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> f
         rows = np.column_stack([np.ones(len(rows)), rows - middle])
         moments += rows.T @ (rows if weight is None else rows * weight[piece, None])
     scatter = moments[1:, 1:] - np.outer(moments[0, 1:], moments[0, 1:]) / moments[0, 0]
+    return bound_from_scatter(scatter, n, n_clusters)
+
+
+def bound_from_scatter(scatter: Array, n: int, n_clusters: int) -> float:
+    """Return what of the scatter of n rows no centers can take away."""
+    d = len(scatter)
     spreads, total = np.linalg.eigvalsh(scatter), float(np.trace(scatter))
     left = float(spreads[: max(d - n_clusters + 1, 0)].sum())
     return max(left - 8 * EPSILON * (d + np.sqrt(n)) * total, 0.0)

@@ -57,7 +57,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
     sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
     moved = math.inf
     for n_iter in range(1, effort.max_iter + 1):
-        changed = _assign(nearest, sums, centers)
+        changed = reassign(nearest, sums, centers)
         if not sums.counts.all():
             changed += _fill_empty_clusters(nearest, sums)
         if changed == 0:
@@ -124,7 +124,7 @@ def are_same(means: Array, centers: Array, middle: Array) -> bool:
     return bool(np.all(moves <= ROUNDING**2 * sizes))
 
 
-def _assign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
+def reassign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
     """Give each row its nearest center; return how many rows changed their cluster."""
     is_first = not sums.counts.any()
     moves = nearest.assign(centers)
@@ -163,7 +163,7 @@ def _finished(
     """Return the fit, with centers stored as the data are, and what is claimed of it."""
     X = data.X
     centers = centers.astype(X.dtype).astype(np.float64)
-    _assign(nearest, sums, centers)
+    reassign(nearest, sums, centers)
     moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
     labels = nearest.finish()
     inertia = own_distances(nearest.rows, sums.weight, centers, labels)
@@ -182,7 +182,7 @@ def _finished(
         certificate = with_gap(certificate, inertia, X, len(centers), data.weight)
     else:
         certificate = with_known_gap(certificate, inertia, least)
-    return Fit(attributes, trace, stopped, certificate.with_claims(_descent(trace, sums.scatter)))
+    return Fit(attributes, trace, stopped, certificate.with_claims(descent_claim(trace, sums.scatter)))
 
 
 def _centers_claim(moved: float, goal: float, X: SparseOrDense, n_clusters: int) -> Claim:
@@ -193,7 +193,8 @@ def _centers_claim(moved: float, goal: float, X: SparseOrDense, n_clusters: int)
     return Claim("centers", "sum of squared moves in one more step", moved, allowed, "Raise max_iter, or tol.")
 
 
-def _descent(trace: Trace, scatter: float) -> Claim:
+def descent_claim(trace: Trace, scatter: float) -> Claim:
+    """Return the claim that the objective never rose."""
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
     return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from pellucid.cluster.kmeans.center_answers import (
     FEW_COLUMNS,
     ClusterSums,
-    bound_of_scatter,
+    bound_from_scatter,
     labels_claim,
     rows_to_look_at,
 )
@@ -401,7 +401,7 @@ class ClustersOnDevice(Clusters):
         n, d = self.rows.shape
         if d > FEW_COLUMNS:
             return 0.0
-        return bound_of_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
+        return bound_from_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
 
 
 # the fit, and what the model answers
@@ -410,7 +410,7 @@ class ClustersOnDevice(Clusters):
 def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
     """Return the best of all starts."""
     estimator._check_count(len(data.X))
-    if estimator.init in REFUSED:
+    if isinstance(estimator.init, str) and estimator.init in REFUSED:
         raise ValueError(f"init must not be {estimator.init!r} for arrays on a device, got it. Take 'random'.")
     rng = check_random_state(estimator.random_state)
     effort = Effort(estimator.tol, estimator.max_iter, lambda centers: watch({"cluster_centers_": centers}))

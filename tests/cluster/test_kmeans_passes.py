@@ -8,6 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMeans
+from pellucid.cluster.kmeans.kmeans_passes import KeptRows
+from pellucid.core.scale import first_look
+from pellucid.core.scale.row_blocks import RowBlocks
+from pellucid.proofs.training_data import TrainingData
 
 da = pytest.importorskip("dask.array", reason="the extra 'scale' is not installed")
 
@@ -39,6 +43,64 @@ def test_drawn_starts_end_in_proved_fixed_points_as_good_as_in_memory(init, n_in
     assert pellucid.verify(model, blocks(X)).holds
     if init == "k-means++":
         np.testing.assert_allclose(model.inertia_, in_memory.inertia_, rtol=1e-6)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    made, reduce = [], RowBlocks.reduce
+
+    def counted(self, work, *given):
+        made.append(work.__name__)
+        return reduce(self, work, *given)
+
+    monkeypatch.setattr(RowBlocks, "reduce", counted)
+    return made
+
+
+def test_rounds_over_the_rows_kept_save_passes(passes, monkeypatch):
+    own = np.random.default_rng(5)
+    near = 0.2 * MIDDLES[own.integers(8, size=6000)] + own.normal(size=(6000, 4))
+    monkeypatch.setattr(first_look, "MOST_ROWS", 3000)
+    model = KMeans(8, random_state=0).fit(blocks(near))
+    assert passes[0] == "look_at_block"
+    assert set(passes[1:]) == {"cluster_block"}  # the last of them is the certificate's
+    monkeypatch.setattr(KeptRows, "settled", lambda _, _centers, means, _goal: means)
+    step_by_step = KMeans(8, random_state=0).fit(blocks(near))
+    assert 2 * model.n_iter_ <= step_by_step.n_iter_
+    assert model.certificate_.holds
+    assert pellucid.verify(model, blocks(near)).holds
+    assert model.inertia_ < 1.001 * step_by_step.inertia_
+    assert np.all(np.diff(model.trace_["objective"]) <= 0.0)
+
+
+def test_the_rows_kept_lead_to_the_fixed_point_of_all_rows():
+    kept = KeptRows(TrainingData(X[::3], weight=np.full(1000, 3.0)))
+    best = KMeans(8, init=MIDDLES, tol=0.0).fit(X).cluster_centers_
+    start = KMeans(8, init=MIDDLES, tol=0.0).fit(X[::3]).cluster_centers_
+    means = np.stack([X[((X[:, None] - start) ** 2).sum(axis=2).argmin(axis=1) == k].mean(axis=0) for k in range(8)])
+    settled = kept.settled(start, means, 1e-9)
+    assert np.abs(settled - best).max() < 0.1 * np.abs(start - best).max()
+    np.testing.assert_allclose(KeptRows(TrainingData(X)).settled(start, means, 1e-12), best, atol=1e-9)
+
+
+def test_steps_that_lead_too_far_are_taken_back(monkeypatch, passes):
+    monkeypatch.setattr(KeptRows, "settled", lambda _, centers, means, _goal: 2.0 * means - centers + 1.0)
+    monkeypatch.setattr(first_look, "MOST_ROWS", 500)
+    model = KMeans(8, random_state=0).fit(blocks(X))
+    assert np.all(np.diff(model.trace_["objective"]) <= 0.0)
+    assert pellucid.verify(model, blocks(X)).holds
+    few = KMeans(8, random_state=0, max_iter=1, tol=0.0).fit(blocks(X))
+    assert few.inertia_ == pytest.approx(-few.score(X), rel=1e-12)
+
+
+def test_far_rows_that_were_not_kept_are_found_by_more_passes(monkeypatch, passes):
+    monkeypatch.setattr(first_look, "MOST_ROWS", 100)
+    rows = np.concatenate(
+        [rng.normal(size=(3001, 2)), [[1e4, 0.0]], rng.normal(size=(3001, 2)), [[0.0, 1e4]], X[:2, :2]]
+    )
+    model = KMeans(3, random_state=0).fit(blocks(rows, height=6006))
+    assert "draw_block" in passes
+    assert {tuple(center) for center in model.cluster_centers_.round(9).tolist()} > {(1e4, 0.0), (0.0, 1e4)}
 
 
 def test_a_seed_draws_the_same_start_again():

@@ -96,10 +96,12 @@ def test_sums_of_two_classes_are_those_of_numpy(compiled, bend, scale):
 
 
 @forms
+@pytest.mark.parametrize("separated", [True, False])
 @pytest.mark.parametrize("scale", [2.0, 400.0])
-def test_sums_of_several_classes_are_those_of_numpy(compiled, scale):
+def test_sums_of_several_classes_are_those_of_numpy(compiled, separated, scale):
     rng = np.random.default_rng(0)
     Z, _, labels, weight = logits(4, scale)
+    labels = Z.argmax(axis=1) if separated else labels
     A, entropies, gradients = rng.standard_normal((7, 3)), np.full(4, 5.0), np.full((4, 4, 3), 5.0)
     logs, p, left = log_softmax(Z, axis=1), softmax(Z, axis=1), Z.copy()
     found = chosen(softmax_sums, compiled)(A, left, labels, weight, entropies, gradients)
@@ -107,7 +109,8 @@ def test_sums_of_several_classes_are_those_of_numpy(compiled, scale):
     margins = own - np.where(np.eye(4, dtype=bool)[labels], -np.inf, Z).max(axis=1)
     wrong = p - np.eye(4)[labels]
     expected = -weight @ logs[np.arange(7), labels], weight @ np.sum(wrong**2, axis=1), margins.min()
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-300)
+    assert (found[2] > 0.0) == separated
     entropy = -weight * np.sum(np.where(p > 0.0, p * logs, 0.0), axis=1)
     np.testing.assert_allclose(entropies, 5.0 + by_class(labels, entropy, 4), rtol=1e-10)
     slopes = weight[:, None, None] * wrong[:, :, None] * A[:, None, :]

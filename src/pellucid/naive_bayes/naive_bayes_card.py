@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import isclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, SUMS, InputRules
+from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, PASSES, SUMS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -18,7 +19,7 @@ from pellucid.naive_bayes.counting_nb import BernoulliNB, CategoricalNB, CountRu
 from pellucid.naive_bayes.counting_nb_solvers import warn_of_raised_alpha
 from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.mixed_nb import MixedNB
-from pellucid.probability import Gaussian, MultivariateGaussian
+from pellucid.probability import Bernoulli, Categorical, Gaussian, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
@@ -47,6 +48,16 @@ SHARED: dict[str, Any] = {"check": warn_of_raised_alpha, "tests": ("test_countin
 
 def _is_class_or_several(value: Any) -> bool:
     return isclass(value) or np.iterable(value)
+
+
+IN_BLOCKS = ("auto", "gaussian", "bernoulli", "categorical", Gaussian, Bernoulli, Categorical)
+"""Densities that sums and counts tell."""
+
+
+def _mixed_rules(estimator: Any) -> InputRules:
+    wanted = estimator.densities
+    entries = wanted.values() if isinstance(wanted, Mapping) else [wanted] if isclass(wanted) else np.atleast_1d(wanted)
+    return InputRules(CLASSES, dtypes=None, blocks=PASSES if all(entry in IN_BLOCKS for entry in entries) else "")
 
 
 MEANING = (
@@ -144,7 +155,8 @@ CARDS = (
             "feature_names_in_": Optional(Texts("n_features")),  # densities may be asked for by name
             "densities_": Items(Items(DensityRecord(), "n_classes"), "n_features"),
         },
-        input=InputRules(CLASSES, dtypes=None),
+        input=_mixed_rules,
+        passes="pellucid.naive_bayes.mixed_nb_passes:mixed_nb_in_passes",
         variants=({"densities": {1: "logistic"}, "prior_alpha": 1.0}, {"densities": "categorical", "alpha": 0.5}),
         meaning=MEANING,
     ),

@@ -30,7 +30,7 @@ def sum_rows(block: Any, kind: str) -> BlockSums:
         weighted = deviations if own is None else deviations * own
         first, second = first + weighted.sum(0), second + deviations.T.matmul(weighted)
         total += float(len(deviations) if own is None else own.sum())
-    return BlockSums({None: PivotSums(_here(pivot), total, _here(first), _here(second))}, ())
+    return BlockSums({None: PivotSums(_here(pivot), total, _here(first), _here(second))})
 
 
 def ends_of_rows(block: Any, mean: Array, back: Array) -> Array:

@@ -138,10 +138,10 @@ def scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> fl
         rows = np.column_stack([np.ones(len(rows)), rows - middle])
         moments += rows.T @ (rows if weight is None else rows * weight[piece, None])
     scatter = moments[1:, 1:] - np.outer(moments[0, 1:], moments[0, 1:]) / moments[0, 0]
-    return bound_of_scatter(scatter, n, n_clusters)
+    return bound_from_scatter(scatter, n, n_clusters)
 
 
-def bound_of_scatter(scatter: Array, n_rows: int, n_clusters: int) -> float:
+def bound_from_scatter(scatter: Array, n_rows: int, n_clusters: int) -> float:
     """Return its trace without the K - 1 largest eigenvalues, less what rounding can add."""
     d = len(scatter)
     spreads, total = np.linalg.eigvalsh(scatter), float(np.trace(scatter))

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from pellucid.cluster.kmeans.center_answers import (
     FEW_COLUMNS,
     ClusterSums,
-    bound_of_scatter,
+    bound_from_scatter,
     labels_claim,
     rows_to_look_at,
 )
@@ -401,7 +401,7 @@ class ClustersOnDevice(Clusters):
         n, d = self.rows.shape
         if d > FEW_COLUMNS:
             return 0.0
-        return bound_of_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
+        return bound_from_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
 
 
 # the fit, and what the model answers

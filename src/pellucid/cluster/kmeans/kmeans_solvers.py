@@ -241,7 +241,7 @@ def _finished(clusters: Clusters, centers: Array, goal: float, least: float | No
     if least is None:
         least = clusters.least_objective(len(centers)) if inertia > 0.0 else 0.0
     certificate = with_known_gap(Certificate("stationary", claims), inertia, least)
-    return Fit(attributes, trace, stopped, certificate.with_claims(_descent(trace, clusters.sums.scatter)))
+    return Fit(attributes, trace, stopped, certificate.with_claims(descent_claim(trace, clusters.sums.scatter)))
 
 
 def _centers_claim(moved: float, goal: float, clusters: Clusters) -> Claim:
@@ -252,7 +252,8 @@ def _centers_claim(moved: float, goal: float, clusters: Clusters) -> Claim:
     return Claim("centers", "sum of squared moves in one more step", moved, allowed, "Raise max_iter, or tol.")
 
 
-def _descent(trace: Trace, scatter: float) -> Claim:
+def descent_claim(trace: Trace, scatter: float) -> Claim:
+    """Return the claim that the objective never rose."""
     rises = np.diff(trace["objective"])
     statement = "largest rise of the objective from one round to the next, as a part of the scatter of all rows"
     return Claim("descent", statement, max(float(rises.max(initial=0.0)), 0.0) / (scatter or 1.0), ROUNDING)

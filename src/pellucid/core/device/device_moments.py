@@ -20,6 +20,9 @@ from pellucid.core.types import Array
 NUMBERS_AT_ONCE = 1 << 26
 """Of rows that are centered in double precision in one go: half a gigabyte."""
 
+PIECE = 1 << 13
+"""Rows of one of the products that are summed."""
+
 
 def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block, as ``core.scale.moments.summarize_block`` does on the host."""
@@ -41,18 +44,30 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
     for start in range(0, n, height):
         rows = slice(start, min(start + height, n))
         centered = [part[rows] - origin for part, origin in zip(parts, near, strict=True)]  # in double precision
-        own = None if weight is None else weight[rows]
-        totals.append(float(rows.stop - start) if own is None else xp.sum(own))
+        own = xp.ones_like(centered[0][:, 0]) if weight is None else weight[rows]
+        totals.append(float(rows.stop - start) if weight is None else xp.sum(own))
         for i, left in enumerate(centered):
-            weighted = left if own is None else left * own[:, None]
-            shift[i] = shift[i] + xp.sum(weighted, axis=0)
+            shift[i] = shift[i] + left.T @ own
+            weighted = left if weight is None else left * own[:, None]
             for j in range(i, len(centered)):
-                products[i, j] = products.get((i, j), 0.0) + weighted.T @ centered[j]
+                products[i, j] = products.get((i, j), 0.0) + _product(weighted, centered[j], xp)
     total = float(sum(totals))
     moved = np.concatenate([on_host(one) for one in shift]) / total
     origin = np.concatenate([on_host(one) for one in near])
     scatter = _joined_products({pair: on_host(one) for pair, one in products.items()}, len(parts))
     return RowMoments(total, origin + moved, scatter - total * np.outer(moved, moved))
+
+
+def _product(left: Any, right: Any, xp: Any) -> Any:
+    """Return ``left' right``: of tall tables as a sum of many products, which keep all of a device busy."""
+    n, many = left.shape[0], left.shape[0] // PIECE
+    if many < 2:
+        return left.T @ right
+    tall = many * PIECE
+    pieces = (xp.reshape(part[:tall], (many, PIECE, -1)) for part in (left, right))
+    first, second = pieces
+    total = xp.sum(xp.matmul(xp.matrix_transpose(first), second), axis=0)
+    return total if tall == n else total + left[tall:].T @ right[tall:]
 
 
 def _joined_products(products: dict[tuple[int, int], Array], n_parts: int) -> Array:

@@ -36,7 +36,6 @@ INSTEAD = {
     "MLPRegressor": "HistGradientBoostingRegressor",
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
-    "MixedNB": "GaussianNB",
     "Mixture": "GaussianMixture",
     "NMF": "PCA",
     "NearestCentroid": "LinearDiscriminantAnalysis",
@@ -50,7 +49,6 @@ INSTEAD = {
     "RandomForestRegressor": "HistGradientBoostingRegressor",
     "RankingSVM": "LogisticRegression",
     "RegressionDiscriminant": "LinearDiscriminantAnalysis",
-    "RidgeCV": "Ridge",
     "SGDClassifier": "LogisticRegression",
     "SVC": "LinearSVC",
     "SVD": "PCA",
@@ -72,6 +70,8 @@ SETTINGS = {
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
+    "MixedNB": "take the densities gaussian, bernoulli and categorical",
+    "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""
 

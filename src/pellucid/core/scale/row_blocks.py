@@ -11,10 +11,11 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -235,6 +236,10 @@ def _gone(lost: BaseException) -> ConnectionError:
     )
 
 
+_WORKERS_WITH_US: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+"""Client of Dask -> addresses of its workers that can load what a pass sends them."""
+
+
 def _look_at_workers() -> None:
     """Refuse workers that cannot load what a pass sends them: Dask would send it again and again, without an end."""
     distributed = sys.modules.get("distributed")
@@ -246,7 +251,7 @@ def _look_at_workers() -> None:
         return  # work stays here
     if client.asynchronous:
         return
-    known: set[str] = vars(client).setdefault("workers_with_pellucid", set())
+    known = _WORKERS_WITH_US.setdefault(client, set())
     try:
         new = [address for address in client.scheduler_info(n_workers=-1).get("workers", ()) if address not in known]
         where: list[dict[str, Any]] = [{"workers": [one], "allow_other_workers": True} for one in new]  # one may die
@@ -317,12 +322,20 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
     return RowBlock(number, rows, target, weights)
 
 
-def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame, or of rows on a device, with the target and weights of each."""
+def row_blocks(X: Any, y: Any = None, sample_weight: Any = None, *, with_words: bool = False) -> RowBlocks:
+    """Return the blocks of a Dask array or data frame, or of rows on a device, with the target and weights of each.
+
+    Columns must hold numbers, or words too.
+    """
     if is_on_device(X):
         from pellucid.core.device.device_rows import device_rows
 
         return device_rows(X, y, sample_weight)
+    found = _plain_blocks(X, y, sample_weight)
+    return replace(found, layout=replace(found.layout, prepare=np.asarray)) if with_words else found
+
+
+def _plain_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
     if hasattr(X, "columns"):
         return _table_blocks(X, y, sample_weight)
     if X.ndim != 2:

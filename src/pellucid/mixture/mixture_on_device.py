@@ -56,7 +56,7 @@ def careful_sums(rows: StandardRows, kind: Any, found: Components, shape: tuple[
     return (float(sums[0]), *(np.asarray(one.cpu()) for one in (sums[1], shifts, scatters)))
 
 
-def _scores(kind: Any, found: Components, there: Components, rows: Any) -> Any:
+def _scores(kind: Any, found: Components, there: Any, rows: Any) -> Any:
     """Return the log joint densities of shape (K, n) from differences; ``found`` are the components on the host."""
     import torch
 
@@ -69,11 +69,13 @@ def _scores(kind: Any, found: Components, there: Components, rows: Any) -> Any:
     return out
 
 
-def _moved(found: Components, X: Any) -> Components:
+def _moved(found: Components, X: Any) -> Any:
+    """Return components with tensors where a table is."""
     import torch
 
     parts = (found.weights, found.means, found.covariances, found.factors)
-    return Components(*(torch.as_tensor(part, dtype=torch.float64, device=X.device) for part in parts))
+    moved: list[Any] = [torch.as_tensor(part, dtype=torch.float64, device=X.device) for part in parts]
+    return Components(*moved)
 
 
 # what a model answers

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn import cluster, mixture, neighbors
+from sklearn import cluster, kernel_ridge, mixture, neighbors
 
 from benchmarks.card import CardRow, numbers
 from pellucid.cluster import KMeans
+from pellucid.kernel_ridge import KernelRidge
 from pellucid.mixture import GaussianMixture
 from pellucid.neighbors import KNeighborsRegressor
 
@@ -18,7 +19,7 @@ ROUNDS, STEPS = 20, 5
 
 def card_rows(scale: float) -> list[CardRow]:
     """Return the lines."""
-    return [_kmeans(scale), _start(scale), _mixture(scale), _neighbors(scale)]
+    return [_kmeans(scale), _start(scale), _mixture(scale), _neighbors(scale), _kernel_ridge(scale)]
 
 
 def _mixture(scale: float) -> CardRow:
@@ -87,6 +88,25 @@ def _neighbors(scale: float) -> CardRow:
     )  # fmt: skip
 
 
+def _kernel_ridge(scale: float) -> CardRow:
+    """A Gaussian kernel of all rows: scikit-learn gets them all, as its time grows with their cube."""
+    n, d = max(600, int(4e4 * scale ** (1 / 3))), 64
+    options: dict[str, Any] = {"kernel": "rbf", "gamma": 1.0 / d, "alpha": 1.0}
+
+    def make(there: Any) -> Mapping[str, Any]:
+        import torch
+
+        random = torch.Generator(there).manual_seed(0)
+        X = torch.randn((n, d), generator=random, device=there)
+        return {"X": X, "y": (X[:, 0] * X[:, 1]).sin() + 0.1 * torch.randn(n, generator=random, device=there)}
+
+    return CardRow(
+        f"KernelRidge rbf, {n:,} rows", make, lambda data: KernelRidge(**options).fit(data["X"], data["y"]),
+        lambda data: kernel_ridge.KernelRidge(**options).fit(data["X"], data["y"]), _errors,
+        flops=n**3 / 3.0, bytes=8.0 * n**2,
+    )  # fmt: skip
+
+
 def _blobs(n: int, d: int, k: int) -> Callable[[Any], Mapping[str, Any]]:
     """Return what makes rows around so many centers on a device, overlapping."""
 
@@ -109,6 +129,13 @@ def _inertia(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:
 def _likelihood(ours: Any, other: Any, data: Mapping[str, Any]) -> float:
     theirs = float(np.mean(other.score_samples(numbers(data["X"]))))
     return (theirs - float(numbers(ours.score_samples(data["X"])).mean())) / abs(theirs)
+
+
+def _errors(ours: Any, other: Any, data: Mapping[str, Any]) -> float:
+    """Return how much larger our penalized squared error is: minus the dual objective, which both share at the end."""
+    y = numbers(data["y"])
+    mine, theirs = (float(numbers(model.dual_coef_) @ y) for model in (ours, other))
+    return mine / theirs - 1.0
 
 
 def _farther(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:

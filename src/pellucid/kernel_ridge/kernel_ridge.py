@@ -102,14 +102,17 @@ class KernelRidge(KernelPredictor):
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
         data = self._check(X, y, sample_weight)
+        alpha = self._penalties(1 if data.y.ndim == 1 else data.y.shape[1])
+        kernel = pairwise_kernel(self, data.X.shape[1])
+        found = solve_kernel_ridge(kernel, data, alpha)
+        found = replace(found, attributes={**found.attributes, "X_fit_": data.given[0]})
+        return self._adopt(found, data)
+
+    def _penalties(self, n_targets: int) -> Array:
         alpha = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        n_targets = 1 if data.y.ndim == 1 else data.y.shape[1]
         if alpha.size not in (1, n_targets):
             raise ValueError(
                 f"alpha must be one number or one for each of the {n_targets} targets, got {alpha.size}: the number of "
                 "targets and the number of penalties do not correspond."
             )
-        kernel = pairwise_kernel(self, data.X.shape[1])
-        found = solve_kernel_ridge(kernel, data, alpha)
-        found = replace(found, attributes={**found.attributes, "X_fit_": data.given[0]})
-        return self._adopt(found, data)
+        return alpha

@@ -63,6 +63,7 @@ CARDS = (
         check=_check_penalties,
         attributes=FITTED,
         input=rules,
+        device=f"{HERE}.kernel_ridge_on_device:fit_on_device",
         variants=(
             {"kernel": "rbf", "gamma": 0.5, "alpha": 0.01},
             {"kernel": 2 * RBF(0.5) + Polynomial(2)},

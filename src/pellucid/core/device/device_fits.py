@@ -26,6 +26,7 @@ from pellucid.core.scale.pass_fits import fit_by_passes
 from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.core.types import Array
 from pellucid.core.watching import make_watch
+from pellucid.proofs.training_data import TrainingData
 
 BY_BLOCKS = "sums in double precision there, solved on the host"
 
@@ -53,6 +54,14 @@ class DeviceData:
     def given(self) -> tuple[Any, ...]:
         """Rows, target and weights as they came."""
         return self.rows.given
+
+    @property
+    def here(self) -> TrainingData:
+        """The same on the host, for a proof that looks at some of them only."""
+        X, y, weight, kept, *given = (
+            None if part is None else on_host(part) for part in (self.X, self.y, self.weight, self.kept, *self.given)
+        )
+        return TrainingData(X, y, weight, self.classes, kept, tuple(given))
 
 
 def device_module(card: MethodCard) -> ModuleType | None:
@@ -101,7 +110,8 @@ def _fit_by_module(
     data = checked(estimator, card.rules_for(estimator), X, y, sample_weight)
     watch = make_watch(estimator, X, y, attributes=dict, max_iter=getattr(estimator, "max_iter", None))
     found = solve(estimator, data, watch)
-    estimator._adopt(found, data if found.certificate else data.rows)  # without claims it is proved by passes there
+    proved_by_passes = card.rules_for(estimator).blocks == PASSES
+    estimator._adopt(found, data if found.certificate else data.rows if proved_by_passes else data.here)
     return str(getattr(solve, "way", "worked on there"))
 
 

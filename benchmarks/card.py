@@ -41,6 +41,8 @@ class CardRow:
     bytes: float = 0.0
     part: float = 1.0
     """Of the rows that the peer gets: its time is divided by it."""
+    cut: str = ""
+    """The tensor of which the peer gets a part, if that is not the longest."""
     from_host: bool = False
     """Whether it is also fitted to pinned rows of the host, sent in blocks."""
 
@@ -64,21 +66,22 @@ def report(console: Console, only: str) -> None:
 
 def all_rows() -> list[CardRow]:
     """Return the lines of the table."""
-    from benchmarks import card_sums
+    from benchmarks import card_distances, card_sums
 
-    return [*card_sums.card_rows(SCALE)]
+    return [*card_sums.card_rows(SCALE), *card_distances.card_rows(SCALE)]
 
 
 def _measured(row: CardRow, there: Any) -> tuple[str, ...]:
     data = row.make(there)
     model, seconds = _timed(lambda: row.ours(data), there)
-    n = max(len(part) for part in data.values())
-    fewer = {name: part[: max(100, int(row.part * n))] if len(part) == n else part for name, part in data.items()}
+    n = len(data[row.cut]) if row.cut else max(len(part) for part in data.values())
+    count = min(n, max(100, int(row.part * n)))
+    fewer = {name: part[:count] if len(part) == n else part for name, part in data.items()}
     host = {name: part.cpu().numpy() for name, part in fewer.items()}
     small = model if row.part == 1.0 else row.ours(fewer)
     start = time.perf_counter()
     other = row.peer(host)
-    taken = (time.perf_counter() - start) * n / max(len(part) for part in host.values())
+    taken = (time.perf_counter() - start) * n / count
     worse = row.worse(small, other, fewer)
     sent, ratio = "", ""
     if row.from_host:

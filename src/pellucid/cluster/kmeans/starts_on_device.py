@@ -110,7 +110,7 @@ class RowsDrawnOnDevice(DrawnRows):
 
 
 def _content_hashes(rows: Any) -> Any:
-    """Do what ``presented_rows_kernels.dense_hashes`` does for rows of one code; whole numbers wrap around."""
+    """Do what ``presented_rows_kernels.dense_hashes`` does for rows of one code; whole numbers wrap around, too."""
     import torch
 
     from pellucid.solvers.presented_rows_kernels import FIRST, ODD, SECOND

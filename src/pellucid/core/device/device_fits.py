@@ -168,7 +168,14 @@ def answer_there(model: Any, name: str, X: Any, *given: Any, **options: Any) -> 
     check_finite_there(X)
     with as_they_are():
         found = form(at_place(model, place), X, *given, **options)
-    if sent is None:
+    return found if sent is None else _sent_back(found, sent)
+
+
+def _sent_back(found: Any, sent: RowsToSend) -> Any:
+    """Return an answer where its rows came from; numbers, and labels in words, are on the host already."""
+    if isinstance(found, tuple):
+        return tuple(_sent_back(part, sent) for part in found)
+    if not is_foreign(found):
         return found
     return on_host(found) if sent.was_numpy else found.to(sent.tensor.device)
 

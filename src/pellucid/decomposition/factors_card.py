@@ -98,11 +98,12 @@ CARDS = (
         },
         attributes={
             "components_": Numbers(("n_found", "n_features"), FLOATS),
-            "weights_": Numbers(("n_rows", "n_found"), FLOATS),
+            "weights_": Optional(Numbers(("n_rows", "n_found"), FLOATS)),  # none of rows in blocks
             "objective_": Real(),
             "n_iter_": Whole(low=1),
         },
-        input=InputRules(sparse=("csr",), missing=True, weights=False),
+        input=InputRules(sparse=("csr",), missing=True, weights=False, blocks=PASSES),
+        passes="pellucid.decomposition.alternating.alternating_passes:factors_in_passes",
         variants=({"n_components": 3, "alpha": 1.0, "alpha_components": 0.01},),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"objective_"}),

@@ -5,7 +5,6 @@ from __future__ import annotations
 INSTEAD = {
     "AdaBoostClassifier": "HistGradientBoostingClassifier",
     "AgglomerativeClustering": "KMeans",
-    "AlternatingLeastSquares": "PCA",
     "BaggingClassifier": "HistGradientBoostingClassifier",
     "BaggingRegressor": "HistGradientBoostingRegressor",
     "BasisExpansion": "HistGradientBoostingRegressor",

@@ -52,6 +52,8 @@ SHORTEST = 1e-4
 """Part of a step, below which it is given up."""
 MANY_KEPT = 200
 """Rows kept for each coefficient, from which the Hessian at the start is enough for more than one step."""
+START_GOAL = 1e-4
+"""Gap of the start, for the rows kept: they tell no more digits of the answer for all."""
 MODEL_STEPS, MODEL_GOAL = 10, 1e-6
 """Most steps to the minimum over the rows kept, and the part of the gradient that they leave."""
 
@@ -184,7 +186,7 @@ def _start(estimator: Any, problem: LogisticProblem, task: PassTask, goal: float
     last = (dense(estimator.coef_), estimator.intercept_) if is_warm else None
     W, b = problem.start(last)
     if not W.any():
-        found = solve_logistic(problem, Effort(goal, estimator.max_iter))
+        found = solve_logistic(problem, Effort(max(goal, START_GOAL), estimator.max_iter))
         is_separated = not problem.is_penalized and (found.certificate is None or not found.certificate.holds)
         if not is_separated:  # or they may be anywhere
             W, b = problem.start((found.attributes["coef_"], found.attributes["intercept_"]))

@@ -6,18 +6,37 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn import cluster, neighbors
+from sklearn import cluster, mixture, neighbors
 
 from benchmarks.card import CardRow, numbers
 from pellucid.cluster import KMeans
+from pellucid.mixture import GaussianMixture
 from pellucid.neighbors import KNeighborsRegressor
 
-ROUNDS = 20
+ROUNDS, STEPS = 20, 5
 
 
 def card_rows(scale: float) -> list[CardRow]:
     """Return the lines."""
-    return [_kmeans(scale), _start(scale), _neighbors(scale)]
+    return [_kmeans(scale), _start(scale), _mixture(scale), _neighbors(scale)]
+
+
+def _mixture(scale: float) -> CardRow:
+    """Five steps of EM from given means; scikit-learn's time is linear in the rows."""
+    n, d, k = max(40_000, int(1e6 * scale)), 32, max(4, min(64, int(640 * scale**0.5)))
+    options: dict[str, Any] = {"max_iter": STEPS, "tol": 0.0, "init_params": "random_from_data"}
+    options["weights_init"] = np.full(k, 1.0 / k)
+
+    def fitted(kind: Any, data: Mapping[str, Any]) -> Any:
+        given = {"means_init": numbers(data["X"][:k]), "precisions_init": np.tile(np.eye(d), (k, 1, 1))}
+        return kind(k, **options, **given).fit(data["X"])
+
+    features = d * (d + 1) // 2 + d + 1
+    return CardRow(
+        f"GaussianMixture full, {STEPS} steps, {k} components", _blobs(n, d, k),
+        lambda data: fitted(GaussianMixture, data), lambda data: fitted(mixture.GaussianMixture, data), _likelihood,
+        flops=4.0 * n * features * k * STEPS, bytes=4.0 * n * d * STEPS, part=0.05,
+    )  # fmt: skip
 
 
 def _kmeans(scale: float) -> CardRow:
@@ -85,6 +104,11 @@ def _blobs(n: int, d: int, k: int) -> Callable[[Any], Mapping[str, Any]]:
 
 def _inertia(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:
     return float(ours.inertia_) / float(other.inertia_) - 1.0
+
+
+def _likelihood(ours: Any, other: Any, data: Mapping[str, Any]) -> float:
+    theirs = float(np.mean(other.score_samples(numbers(data["X"]))))
+    return (theirs - float(numbers(ours.score_samples(data["X"])).mean())) / abs(theirs)
 
 
 def _farther(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:

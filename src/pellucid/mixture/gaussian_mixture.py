@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.arrays import on_host
 from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort, Fit
@@ -138,16 +139,19 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     @fit_method
     def fit(self, X: Data, y: Data = None, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features); a row of weight k counts as k rows."""
-        earlier, before = self._earlier()
         data = self._check(X, y, sample_weight)
-        self._check_count(data.X.shape[0])
-        given = check_given(self, data.X.shape[1])
+        watch = self._watch(X, None, attributes=self._attributes_of, max_iter=self.max_iter)
+        return self._adopt(self._mixture(data, watch), data)
+
+    def _mixture(self, data: Any, watch: Any) -> Fit:
+        """Return the best of all starts, for rows in memory or on a device."""
+        n, d = data.X.shape
+        earlier, before = self._earlier()
+        self._check_count(n)
+        given = check_given(self, d)
         problem = mixture_rows(data, self.covariance_type, self.reg_covar)
         rng = check_random_state(self.random_state)
-        self._check_earlier(earlier, data.X.shape[1])
-        effort = Effort(
-            self.tol, self.max_iter, self._watch(X, None, attributes=self._attributes_of, max_iter=self.max_iter)
-        )
+        self._check_earlier(earlier, d)
 
         def start() -> Components:
             if earlier is not None:
@@ -155,7 +159,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
             return start_components(data, problem, self, given, rng)
 
         n_starts = self.n_init if earlier is None else 1
-        return self._adopt(best_mixture(data, problem, start, n_starts, effort, before), data)
+        return best_mixture(data, problem, start, n_starts, Effort(self.tol, self.max_iter, watch), before)
 
     def _adopt(self, found: Fit, data: TrainingData | RowBlocks) -> Self:
         super()._adopt(found, data)
@@ -220,7 +224,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     def _earlier(self) -> tuple[Components | None, float]:
         """Return the components to go on from, if there are any, and their lower bound."""
         if self.warm_start and hasattr(self, "converged_"):
-            return self._components(), self.lower_bound_
+            return Components(*map(on_host, vars(self._components()).values())), self.lower_bound_
         return None, -np.inf
 
     def _check_earlier(self, earlier: Components | None, n_features: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.trace import Trace
@@ -80,6 +81,11 @@ class MixtureRows:
 
 def mixture_rows(data: TrainingData, covariance_type: str, reg_covar: float) -> MixtureRows:
     """Return the rows as the steps want them."""
+    if is_foreign(data.X):
+        from pellucid.mixture.mixture_on_device import standard_rows_there
+
+        rows, second = standard_rows_there(data.X, data.weight, float(np.sqrt(reg_covar)), covariance_type)
+        return rows_of_mixture(rows, covariance_type, reg_covar, second, rows.total)
     one_scale = covariance_type == "spherical"
     rows = standard_rows(data.X, data.weight, smallest=float(np.sqrt(reg_covar)), one_scale=one_scale)
     second = _second_moments(rows) if covariance_type == "tied" else None
@@ -177,6 +183,8 @@ def fit_of(problem: MixtureRows, run: EmRun, log_likelihood: float) -> Fit:
 
 def _log_likelihood(data: TrainingData, problem: MixtureRows, standard: Components) -> float:
     """Return the mean log likelihood of the final components, by products where these lose no digits."""
+    if is_foreign(data.X):
+        return em_step(problem, standard)[0]
     if is_narrow(problem, standard):
         logs = log_densities(problem.kind, problem.in_units(standard), data.X)
         return float(logs.mean() if data.weight is None else data.weight @ logs / data.weight.sum())
@@ -266,6 +274,10 @@ def _careful_pass(problem: MixtureRows, found: Components) -> PassSums:
     n, d = rows.X.shape
     tied = problem.second is not None
     shape = (len(found.weights), d, d) if tied else kind.shape(len(found.weights), d)
+    if is_foreign(rows.X):
+        from pellucid.mixture.mixture_on_device import careful_sums
+
+        return careful_sums(rows, kind, found, shape)
 
     def work(part: slice) -> tuple[float, Array, Array, Array]:
         log_sum, totals = 0.0, np.zeros(len(found.weights))

@@ -10,7 +10,10 @@ import numpy as np
 
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.kmeans_starts import STARTS as STARTS_OF_CLUSTERS
+from pellucid.core.array_api import array_namespace, device
+from pellucid.core.arrays import is_foreign
 from pellucid.core.types import Array
+from pellucid.core.watching import ignore
 from pellucid.mixture.covariance_kinds import ComponentMoments, Components
 from pellucid.mixture.gaussian_mixture_solvers import MixtureRows, components_of
 from pellucid.proofs.training_data import TrainingData
@@ -37,7 +40,7 @@ def start_components(
 
 
 def _from_clusters(data: TrainingData, problem: MixtureRows, parameters: Any, rng: np.random.RandomState) -> Components:
-    labels = _clusters(data, parameters.n_components, rng).labels_
+    labels = _clusters(data, parameters.n_components, rng)
     labels = labels if data.kept is None else labels[labels >= 0]
     return _estimated(problem, parameters.n_components, lambda part: _one_hot(labels[part], parameters.n_components))
 
@@ -101,15 +104,21 @@ def _estimated(problem: MixtureRows, n_components: int, respond: Callable[[slice
     return components_of(problem, moments)
 
 
-def _one_hot(labels: Array, n_components: int) -> Array:
-    return (labels == np.arange(n_components)[:, None]).astype(np.float64)
+def _one_hot(labels: Any, n_components: int) -> Any:
+    xp = array_namespace(labels)
+    return xp.astype(labels == xp.arange(n_components, device=device(labels))[:, None], xp.float64)
 
 
-def _clusters(data: TrainingData, k: int, rng: np.random.RandomState) -> KMeans:
-    """Return k-means clusters, good enough to start from: what they could not prove is no concern of the mixture."""
+def _clusters(data: TrainingData, k: int, rng: np.random.RandomState) -> Any:
+    """Return the labels of k-means, good enough to start from: what it could not prove is no concern of the mixture."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return KMeans(k, n_init=1, random_state=rng).fit(data.given[0], sample_weight=data.given[2])
+        clusters = KMeans(k, n_init=1, random_state=rng)
+        if is_foreign(data.X):
+            from pellucid.cluster.kmeans.clusters_on_device import fit_on_device
+
+            return fit_on_device(clusters, data, ignore).attributes["labels_"]
+        return clusters.fit(data.given[0], sample_weight=data.given[2]).labels_
 
 
 SUM_ERROR = 1e-6

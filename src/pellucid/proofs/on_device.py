@@ -47,6 +47,36 @@ def ends_of_rows(block: Any, mean: Array, back: Array) -> Array:
     return np.array([_here(torch.stack(high).amax(0)), _here(torch.stack(low).amin(0))])
 
 
+def mixture_of_rows(block: Any, model: Any, count: int, seed: int) -> Any:
+    """Return the sums of one more step of EM, by differences from the means, and some rows drawn at random."""
+    from pellucid.proofs.mixture.gaussian_mixture_passes import MixtureSums
+
+    X, weight = _counted(block)
+    torch = sys.modules[type(X).__module__.partition(".")[0]]
+    keys = np.random.default_rng((seed, block.number)).random(len(X))
+    chosen = np.argsort(keys, kind="stable")[:count]
+    (k, d), places = model.means.shape, torch.as_tensor(chosen, device=X.device)
+    means, factors = (torch.as_tensor(np.array(part), device=X.device) for part in (model.means, model.factors))
+    peaks = torch.as_tensor(model.log_joint(np.zeros((k, 1, d)))[0], device=X.device)
+    sums: list[Any] = [0.0, 0.0, 0.0, 0.0]
+    for start in range(0, len(X), max(1, NUMBERS_AT_ONCE // (k * d))):
+        rows = X[start : start + max(1, NUMBERS_AT_ONCE // (k * d))].to(torch.float64)
+        own = torch.ones_like(rows[:, 0]) if weight is None else weight[start : start + len(rows)]
+        apart = rows - means[:, None]  # (K, n, d)
+        z = apart.matmul(factors) if model.has_matrices else apart * factors[:, None]
+        scores = peaks[:, None] - 0.5 * (z * z).sum(2)
+        logs = torch.logsumexp(scores, 0)
+        shares = torch.exp(scores - logs) * own
+        spread = (apart * shares[:, :, None]).mT.matmul(apart) if model.has_matrices else None
+        spread = shares[:, None].matmul(apart * apart)[:, 0] if spread is None else spread
+        found = ((own * logs).sum(), shares.sum(1), shares[:, None].matmul(apart)[:, 0], spread)
+        sums = [total + part for total, part in zip(sums, found, strict=True)]
+    ends = (_here(X.to(torch.float64).amin(0)), _here(X.to(torch.float64).amax(0)))
+    drawn = (_here(X[places].to(torch.float64)), np.ones(len(chosen)) if weight is None else _here(weight[places]))
+    step = (float(sums[0]), *map(_here, sums[1:]))
+    return MixtureSums(sum_rows(block, "rows"), step, *ends, len(X), keys[chosen], *drawn)
+
+
 def _counted(block: Any) -> tuple[Any, Any]:
     """Return the rows of weight above 0, and their weights."""
     if block.weight is None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.proofs.rounding import TINY
@@ -95,6 +96,10 @@ class Features:
     fill: Callable[[Array, int], Any]
     may_skip: bool = False
     """Whether a loop knows them that leaves out responsibilities of 0."""
+    is_products: bool = False
+    """Whether they are the products of two columns."""
+    is_length: bool = False
+    """Whether it is the sum of the squares of the columns."""
 
     def width(self, n_columns: int) -> int:
         """Return the number of features of a row."""
@@ -115,14 +120,16 @@ def _fill_length(features: Array, d: int) -> None:
     np.einsum("ji,ji->i", features[1 : d + 1], features[1 : d + 1], out=features[0])
 
 
-PRODUCTS = Features(lambda d: d * (d + 1) // 2, _fill_products)
+PRODUCTS = Features(lambda d: d * (d + 1) // 2, _fill_products, is_products=True)
 SQUARES = Features(lambda d: d, _fill_squares, may_skip=True)
-LENGTH = Features(lambda _: 1, _fill_length)
+LENGTH = Features(lambda _: 1, _fill_length, is_length=True)
 COLUMNS = Features(lambda _: 0, lambda _features, _d: None)
 
 
 def soft_sums(rows: StandardRows, features: Features, coefficients: Array) -> tuple[float, Array]:
     """Return the weighted sum of the rows' log densities, and the sums of features of each component."""
+    if is_foreign(rows.X):
+        return _soft_sums_there(rows, features, coefficients)
     from pellucid.solvers.soft_assignment_kernels import responsibilities_pass
 
     def respond(block: Array, weight: Array, _rows: slice) -> tuple[Array, float]:
@@ -131,6 +138,17 @@ def soft_sums(rows: StandardRows, features: Features, coefficients: Array) -> tu
         return scores, float(weight @ logs)
 
     return sums_of(rows, features, len(coefficients), respond)
+
+
+def _soft_sums_there(rows: StandardRows, features: Features, coefficients: Array) -> tuple[float, Array]:
+    import torch
+
+    from pellucid.solvers.soft_sums_on_device import responsibilities, sums_there
+
+    there = torch.as_tensor(coefficients, device=rows.X.device)  # type: ignore[attr-defined]  # a tensor
+    return sums_there(
+        rows, features, len(coefficients), lambda block, weight, _: responsibilities(there @ block.T, weight)
+    )
 
 
 def soft_log_sum(rows: StandardRows, features: Features, coefficients: Array) -> float:
@@ -150,9 +168,13 @@ def soft_log_sum(rows: StandardRows, features: Features, coefficients: Array) ->
 def given_sums(rows: StandardRows, features: Features, n_components: int, given: Callable[[slice], Array]) -> Array:
     """Return the sums of features for responsibilities that a function gives, of shape (n_components, n_rows)."""
 
-    def respond(_block: Array, weight: Array, part: slice) -> tuple[Array, float]:
+    def respond(_block: Any, weight: Any, part: slice) -> tuple[Any, float]:
         return given(part) * weight, 0.0
 
+    if is_foreign(rows.X):
+        from pellucid.solvers.soft_sums_on_device import sums_there
+
+        return sums_there(rows, features, n_components, respond)[1]
     return sums_of(rows, features, n_components, respond)[1]
 
 

@@ -85,6 +85,9 @@ def mixture_block(block: Any, model: GaussianComponents, count: int, seed: int) 
     )
 
 
+mixture_block.made_on_device = "pellucid.proofs.on_device:mixture_of_rows"  # type: ignore[attr-defined]  # a mark
+
+
 def join_mixtures(found: Sequence[MixtureSums]) -> MixtureSums:
     """Return what several blocks leave; of the drawn rows as many as one block may have."""
     keys, rows, weight = (np.concatenate([getattr(one, name) for one in found]) for name in ("keys", "rows", "weight"))

@@ -4,6 +4,7 @@
 # make test-base tries the wheel in an environment of its own that has no extra;
 # make test-proofs proves saved models where there is no more than NumPy, SciPy and safetensors;
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
+# make test-gpu runs the tests of arrays on devices on a card, where there is one;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make gallery exports the pages of docs/gallery.md into build/gallery;
 # make method NAME=cluster/kmedoids lays the files of a new method.
@@ -16,7 +17,7 @@ PROOFS := .venv-proofs
 INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
 
-.PHONY: learn test test-base test-proofs test-machines attack false-alarms bench gallery method clean
+.PHONY: learn test test-base test-proofs test-gpu test-machines attack false-alarms bench gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -36,6 +37,9 @@ test-base: $(BASE)/.wheel
 
 test-proofs: $(BASE)/.wheel $(PROOFS)/.bare
 	$(BASE)/bin/python -m tools.try_proofs $(PROOFS)/bin/python
+
+test-gpu: $(VENV)/.dev
+	PELLUCID_DEVICE=cuda $(BIN)/python -m pytest tests/core/device -rs
 
 test-machines: $(VENV)/.dev
 	$(BIN)/python -m tests.machines

@@ -18,13 +18,17 @@ __all__ = [
     "__version__",
     "exercise",
     "load",
+    "on_device",
     "record",
     "save",
     "show_work",
+    "to_host",
     "verify",
 ]
 
 if TYPE_CHECKING:
+    from pellucid.core.arrays import on_device
+    from pellucid.core.device.places import to_host
     from pellucid.core.files import load, save
     from pellucid.core.fit import Solution
     from pellucid.core.trace import Trace, record

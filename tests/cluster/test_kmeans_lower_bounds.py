@@ -11,7 +11,7 @@ from scipy import sparse
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans.center_answers import _scatter_bound
+from pellucid.cluster.kmeans.center_answers import scatter_bound
 from pellucid.cluster.kmeans.kmeans_solvers import best_line_centers
 from pellucid.proofs.certificate import Certificate
 from pellucid.proofs.cluster.kmeans import with_gap
@@ -141,7 +141,7 @@ def test_no_bound_of_single_precision_rows_is_above_the_objective(offset, make):
     rows = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
     scatter = np.square(rows - rows.mean(axis=0)).sum()
     ones = np.ones(len(rows))
-    for bound in (spectral_bound(X, ones, 1), _scatter_bound(X, None, 1), _scatter_bound(X, ones, 1)):
+    for bound in (spectral_bound(X, ones, 1), scatter_bound(X, None, 1), scatter_bound(X, ones, 1)):
         assert scatter * (1.0 - 1e-9) <= bound <= scatter
 
 

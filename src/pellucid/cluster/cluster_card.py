@@ -106,6 +106,7 @@ CARDS = (
         },
         input=InputRules(sparse=("csr",), order="C", blocks=PASSES),
         passes="pellucid.cluster.kmeans.kmeans_passes:kmeans_in_passes",
+        device="pellucid.cluster.kmeans.clusters_on_device:fit_on_device",
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"inertia_"}),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, to_device
+from scipy import sparse
+from sklearn import get_config  # type: ignore[attr-defined]  # it is passed on there
 
+from pellucid.core.array_api import array_namespace, device, is_array_api_obj, to_device
 from pellucid.core.types import Array
 
 
@@ -19,9 +25,7 @@ def as_numpy(array: Any) -> Array:
     >>> as_numpy(np.array([1, 2], dtype="float32"))
     array([1., 2.])
     """
-    if not isinstance(array, np.ndarray):
-        array = to_device(array.detach() if hasattr(array, "detach") else array, "cpu")
-    return np.asarray(array, dtype=np.float64)
+    return np.asarray(on_host(array), dtype=np.float64)
 
 
 def like(values: Array, other: Any) -> Any:
@@ -43,3 +47,93 @@ def precision_of(array: Any) -> float:
     True
     """
     return float(array_namespace(array).finfo(array.dtype).eps)
+
+
+_wanted: ContextVar[Any] = ContextVar("device on which rows of the host are worked on", default=None)
+
+
+@contextmanager
+def on_device(name: Any) -> Iterator[None]:
+    """Fit and ask on a device of torch, whatever memory the rows are in: they are copied there in blocks.
+
+    Rows in pinned memory (``tensor.pin_memory()``) are copied behind the work. What is found comes back as NumPy arrays
+    where the rows are such, and else as tensors where they are.
+
+    Examples
+    --------
+    >>> import pellucid
+    >>> from pellucid.linear_model import LinearRegression
+    >>> with pellucid.on_device("cpu"):  # or "cuda"
+    ...     model = LinearRegression().fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    >>> model.coef_
+    array([1.])
+    """
+    import torch
+
+    token = _wanted.set(torch.device(name))
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+@contextmanager
+def as_they_are() -> Iterator[None]:
+    """Work on arrays where they are, inside of ``on_device`` too: small tables stand for rows that were sent."""
+    token = _wanted.set(None)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def wanted_device() -> Any:
+    """Return the device that ``on_device`` names, None outside of it."""
+    return _wanted.get()
+
+
+def is_foreign(X: Any) -> bool:
+    """Return whether an array is one of another library than NumPy, and no collection of Dask."""
+    return not isinstance(X, (np.ndarray, np.generic)) and is_array_api_obj(X) and not hasattr(X, "__dask_graph__")
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToSend:
+    """Rows of the host that are worked on elsewhere: a tensor, and the device it is copied to in blocks."""
+
+    tensor: Any
+    device: Any
+    was_numpy: bool
+
+    @classmethod
+    def of(cls, X: Any) -> RowsToSend:
+        """Return the rows of a table of numbers, to be sent to the device that ``on_device`` names."""
+        import torch
+
+        if sparse.issparse(X):
+            raise ValueError("X must be dense on a device, got a sparse matrix. Fit it on the host.")
+        was_numpy = not is_foreign(X)
+        return cls(torch.as_tensor(np.asarray(X) if was_numpy else X), wanted_device(), was_numpy)
+
+
+def is_on_device(X: Any) -> bool:
+    """Return whether rows are to be worked on where they are, or where ``on_device`` says.
+
+    Those on a GPU always are. On the processor scikit-learn's ``array_api_dispatch`` decides, as it does for
+    scikit-learn's own estimators: without it a tensor is read as an array of NumPy.
+    """
+    if isinstance(X, RowsToSend):
+        return True
+    if wanted_device() is not None:
+        return not hasattr(X, "__dask_graph__")
+    if not is_foreign(X):
+        return False
+    return bool(get_config()["array_api_dispatch"]) or "cpu" not in str(device(X)).lower()
+
+
+def on_host(value: Any) -> Array:
+    """Return an array as one of NumPy, in its own precision."""
+    if not is_foreign(value):
+        return np.asarray(value)
+    here = to_device(value.detach() if hasattr(value, "detach") else value, "cpu")
+    return np.asarray(here.numpy() if hasattr(here, "numpy") else here)

@@ -120,6 +120,9 @@ class MethodCard:
     """What a certificate that holds means to a user, as the end of a sentence; if empty, what its grade means."""
     passes: str = ""
     """``module:function`` of ``(estimator, blocks, watch) -> Fit`` for rows in blocks; imported on first use."""
+    device: str = ""
+    """The module that answers for rows on a device, by functions with the names of the methods; behind a colon the one
+    of ``(estimator, data, watch) -> Fit`` that fits them, where that is not done by blocks. Imported on first use."""
     proof: str = ""
     """``module:function`` of a proof that needs more than the trusted base, which knows all others by name."""
 

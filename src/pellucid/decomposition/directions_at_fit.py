@@ -31,7 +31,7 @@ def certificate_at_fit(
     squares, V, n = found.squares[:k], found.vectors[:, :k], len(found.vectors)
     least = max(total / min(design.shape), TINY)
     level = max(float(np.abs(squares).max(initial=0.0)), least)
-    noise = max(RESIDUAL, 2 * rounding_unit(data.X.dtype), 8 * sum_error(n), 4 * tol)
+    noise = max(RESIDUAL, 2 * rounding_unit(data.dtype), 8 * sum_error(n), 4 * tol)
     if sparse.issparse(data.X):  # the mean is taken away from products, not from the rows
         noise += 64 * EPSILON * float(design.mean @ design.mean) * design.total_weight / least
     is_known = found.residual is not None or (found.gram is not None and n <= MOST_FACTORED)
@@ -51,7 +51,7 @@ def certificate_at_fit(
                 "right angles",
                 "largest product of two directions, or distance of one from length 1",
                 angles,
-                max(1e-9, 2 * rounding_unit(data.X.dtype)),
+                max(1e-9, 2 * rounding_unit(data.dtype)),
             ),
             _missed_claim(found, k, design, total, noise=(noise + ROUGH_LOSS * found.is_rough) * level),
         ),

@@ -43,6 +43,7 @@ CARDS = (
     MethodCard(
         LinearDiscriminantAnalysis,
         topics=("CLS-3",),
+        device="pellucid.discriminant_analysis.linear_on_device",
         workings="pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings",
         parameters={
             "solver": OneOf(("svd", "lsqr", "eigen")),
@@ -74,6 +75,7 @@ CARDS = (
     MethodCard(
         QuadraticDiscriminantAnalysis,
         topics=("CLS-3",),
+        device="pellucid.discriminant_analysis.quadratic_on_device",
         workings="pellucid.discriminant_analysis.quadratic_discriminant_workings:quadratic_discriminant_workings",
         parameters={"solver": OneOf(("svd", "eigen")), **SETTINGS, "reg_param": Number(low=0, high=1)},
         check=check_covariance_parameters,

@@ -200,7 +200,7 @@ def linear_discriminants(data: TrainingData, settings: Any) -> Fit:
         coef = coef[1:] - coef[:1]
         intercept = -0.5 * coef @ groups.means.sum(axis=0) + np.diff(_log(priors))
     numbers = {"means_": groups.means, "priors_": priors, "coef_": coef, "intercept_": intercept, **found.attributes}
-    attributes = {name: value.astype(data.X.dtype) for name, value in numbers.items()}
+    attributes = {name: value.astype(data.dtype) for name, value in numbers.items()}
     attributes |= {"classes_": data.classes, "_n_features_out": settings.n_components}
     return Fit(attributes)
 

@@ -16,6 +16,7 @@ CARDS = (
     MethodCard(
         BridgeRegression,
         topics=("LIN-4",),
+        device="pellucid.core.device.linear_answers",
         parameters={
             "alpha": Number(above=0, hint="For no penalty use LinearRegression."),
             "q": POSITIVE,

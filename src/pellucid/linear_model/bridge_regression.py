@@ -89,13 +89,13 @@ class BridgeRegression(LinearPredictor, RegressorMixin, CertifiedEstimator):
             self.alpha,
             self.q,
             effort=Effort(
-                tolerance(b, self.tol, design.total_weight, data.X.dtype),
+                tolerance(b, self.tol, design.total_weight, data.dtype),
                 self.max_iter,
-                self._watch(data.X, data.y, attributes=lambda w: self._line(w, design.mean, y_mean, data.X.dtype)),
+                self._watch(data.X, data.y, attributes=lambda w: self._line(w, design.mean, y_mean, data.dtype)),
             ),
             start=last if self.warm_start and last is not None and len(last) == data.X.shape[1] else None,
         )
-        line = self._line(found.attributes["coef_"], design.mean, y_mean, data.X.dtype)
+        line = self._line(found.attributes["coef_"], design.mean, y_mean, data.dtype)
         return self._adopt(replace(found, attributes={**found.attributes, **line}), data)
 
     def _line(self, w: Array, mean: Array, y_mean: Array, dtype: np.dtype) -> dict[str, Any]:

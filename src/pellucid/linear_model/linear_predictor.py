@@ -42,11 +42,11 @@ class LinearPredictor:
         X = validate_data(self, X, accept_sparse=ANY_SPARSE, dtype=FLOATS, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
-    def _shaped(self, coef: Array, intercept: Array, X: Array, y: Array) -> tuple[Array, Any]:
+    def _shaped(self, coef: Array, intercept: Array, dtype: np.dtype, y: Array) -> tuple[Array, Any]:
         return line_attributes(
             coef,
             intercept,
-            dtype=X.dtype,
+            dtype=dtype,
             fit_intercept=self.fit_intercept,
             one_dimensional=y.ndim == 1,
             flat=self._flattens_one_target,
@@ -60,7 +60,7 @@ class LinearPredictor:
 
         def attributes(w: Array) -> dict[str, Any]:
             y_mean = design.center(y.reshape(len(y), -1))[1]
-            coef, intercept = self._shaped(w, y_mean - design.mean @ w, X, y)
+            coef, intercept = self._shaped(w, y_mean - design.mean @ w, X.dtype, y)
             return {"coef_": coef, "intercept_": intercept}
 
         most = None if max_iter is None else max_iter * (1 if y.ndim == 1 else y.shape[1])
@@ -132,8 +132,8 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         **attributes: Any,
     ) -> Fit:
         """Return the fit; ``trace`` replaces the solver's; ``claims``, ``attributes`` and ``later`` are added."""
-        dtype = data.X.dtype
-        coef, intercept = self._shaped(line.coef, line.intercept, data.X, data.y)
+        dtype = data.dtype
+        coef, intercept = self._shaped(line.coef, line.intercept, dtype, data.y)
         stored = np.broadcast_to(np.asarray(intercept, dtype=np.float64), line.intercept.shape)
         spread = line.b_norm / np.sqrt(design.total_weight)
         offset = intercept_evidence(stored, line.coef, design.mean, line.y_mean, spread)

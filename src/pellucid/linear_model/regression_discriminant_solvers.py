@@ -53,8 +53,8 @@ def fit_outputs(data: TrainingData, effort: Effort, *, alpha: float, fit_interce
         {
             "classes_": data.classes,
             "multilabel_": is_multilabel(data),
-            "coef_": coef.astype(data.X.dtype),
-            "intercept_": intercept.astype(data.X.dtype),
+            "coef_": coef.astype(data.dtype),
+            "intercept_": intercept.astype(data.dtype),
             "n_iter_": max(sum(solution.n_iter for solution in of_output) for of_output in solutions),
         },
         _joined_trace(solutions),

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.core.input_rules import check_finite
 from pellucid.core.types import Array
-from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, class_moments
+from pellucid.naive_bayes.gaussian_nb_solvers import SMALLEST_VARIANCE, ClassMoments, class_moments
 from pellucid.probability import (
     Bernoulli,
     Beta,
@@ -68,7 +68,7 @@ def fit_column_densities(
         if kind is Gaussian:
             fitted.append(next(of_gaussians))
             continue
-        options = _smoothing(kind, column, alpha)
+        options = smoothing_of(kind, column, alpha)
         fitted.append([kind.fit(column[s], w, **options) for s, w in zip(rows, weights, strict=True)])
     return fitted
 
@@ -95,15 +95,20 @@ def _fit_gaussians(columns: list[Array], data: TrainingData, var_smoothing: floa
     found = class_moments(X, data.y, data.weight, len(data.classes))
     if not np.isfinite(found.scatter).all():
         check_finite(X, data)
+    return gaussian_columns(found, var_smoothing)
+
+
+def gaussian_columns(found: ClassMoments, var_smoothing: float) -> list[list[Density]]:
+    """Return the Gaussians of each column with these moments, one for each class."""
     epsilon = var_smoothing * found.overall_variance().max()
     variance = np.maximum(found.scatter / found.total[:, None] + epsilon, SMALLEST_VARIANCE)
     return [
         [Gaussian(*pair) for pair in zip(found.mean[:, j].tolist(), variance[:, j].tolist(), strict=True)]
-        for j in range(len(columns))
+        for j in range(found.mean.shape[1])
     ]
 
 
-def _smoothing(kind: type[Density], column: Array, alpha: float) -> dict[str, Any]:
+def smoothing_of(kind: type[Density], column: Array, alpha: float) -> dict[str, Any]:
     """Return what the fit of a density is told: a conjugate prior worth ``alpha`` more rows of every value."""
     if kind is Bernoulli:
         return {"prior": Beta(1 + alpha, 1 + alpha)} if alpha > 0 else {}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import isclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, SUMS, InputRules
+from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, PASSES, SUMS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -18,7 +19,7 @@ from pellucid.naive_bayes.counting_nb import BernoulliNB, CategoricalNB, CountRu
 from pellucid.naive_bayes.counting_nb_solvers import warn_of_raised_alpha
 from pellucid.naive_bayes.gaussian_nb import GaussianNB
 from pellucid.naive_bayes.mixed_nb import MixedNB
-from pellucid.probability import Gaussian, MultivariateGaussian
+from pellucid.probability import Bernoulli, Categorical, Gaussian, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
 
 GIVEN = Items(NUMBER) | Numbers((None,), (*WHOLES, "float64", "float32")) | A_LIST
@@ -49,6 +50,16 @@ def _is_class_or_several(value: Any) -> bool:
     return isclass(value) or np.iterable(value)
 
 
+IN_BLOCKS = ("auto", "gaussian", "bernoulli", "categorical", Gaussian, Bernoulli, Categorical)
+"""Densities that sums and counts tell."""
+
+
+def _mixed_rules(estimator: Any) -> InputRules:
+    wanted = estimator.densities
+    entries = wanted.values() if isinstance(wanted, Mapping) else [wanted] if isclass(wanted) else np.atleast_1d(wanted)
+    return InputRules(CLASSES, dtypes=None, blocks=PASSES if all(entry in IN_BLOCKS for entry in entries) else "")
+
+
 MEANING = (
     "the shares, means and spreads are those of these rows; whether the columns are independent, as the "
     "method supposes, is another question"
@@ -58,6 +69,7 @@ CARDS = (
     MethodCard(
         GaussianNB,
         topics=("BAY-2",),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
@@ -74,6 +86,7 @@ CARDS = (
     MethodCard(
         MultinomialNB,
         topics=("BAY-2", "BAY-3"),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
@@ -89,6 +102,7 @@ CARDS = (
     MethodCard(
         BernoulliNB,
         topics=("BAY-2",),
+        device="pellucid.naive_bayes.naive_bayes_on_device",
         workings="pellucid.naive_bayes.counting_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={
@@ -141,7 +155,8 @@ CARDS = (
             "feature_names_in_": Optional(Texts("n_features")),  # densities may be asked for by name
             "densities_": Items(Items(DensityRecord(), "n_classes"), "n_features"),
         },
-        input=InputRules(CLASSES, dtypes=None),
+        input=_mixed_rules,
+        passes="pellucid.naive_bayes.mixed_nb_passes:mixed_nb_in_passes",
         variants=({"densities": {1: "logistic"}, "prior_alpha": 1.0}, {"densities": "categorical", "alpha": 0.5}),
         meaning=MEANING,
     ),

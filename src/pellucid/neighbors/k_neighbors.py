@@ -12,7 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
+from pellucid.core.arrays import is_foreign, is_on_device, on_host
 from pellucid.core.checks import check_one_of, check_whole
+from pellucid.core.device.device_rows import refuse_device
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
@@ -68,13 +70,17 @@ class KNeighbors(CertifiedEstimator):
         The nearest comes first; of equal distances, the lower index. Without ``X`` the training rows are the queries,
         and no row is its own neighbor.
         """
+        if is_on_device(X):
+            from pellucid.core.device.device_fits import answer_there
+
+            return answer_there(self, "kneighbors", X, n_neighbors, return_distance)  # type: ignore[no-any-return]
         distances, indices = self._nearest(X, n_neighbors)
         return (distances, indices) if return_distance else indices
 
     def kneighbors_graph(self, X: Data = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """Return a CSR matrix of shape (n_queries, n_samples_fit) with 1, or the distance, for each neighbor."""
         check_one_of(("connectivity", "distance"), mode=mode)
-        distances, indices = self._nearest(X, n_neighbors)
+        distances, indices = map(on_host, self._nearest(X, n_neighbors))
         values = distances if mode == "distance" else np.ones_like(distances)
         ends = np.arange(0, indices.size + 1, indices.shape[1])
         return sparse.csr_matrix((values.ravel(), indices.ravel(), ends), shape=(len(indices), self.n_samples_fit_))
@@ -95,6 +101,8 @@ class KNeighbors(CertifiedEstimator):
         return self._tree.query(_dense(queries) * unit_of(self._fit_X, power), k, p=power)[1]
 
     def _check_queries(self, X: Data) -> Any:
+        if is_on_device(X):
+            refuse_device(f"this answer of {type(self).__name__}")
         return rules_for_neighbors(self).check_rows(self, X)
 
     def _check_count(self, n_neighbors: int | None, available: int) -> int:
@@ -132,7 +140,7 @@ class KNeighbors(CertifiedEstimator):
             return "brute"
         return "kd_tree"
 
-    def _nearest(self, X: Data, n_neighbors: int | None = None) -> tuple[Array, Array]:
+    def _nearest(self, X: Data, n_neighbors: int | None = None) -> tuple[Any, Any]:
         check_is_fitted(self)
         own = X is None
         k = self._check_count(n_neighbors, self.n_samples_fit_ - 1 if own else self.n_samples_fit_)
@@ -141,6 +149,10 @@ class KNeighbors(CertifiedEstimator):
 
     def _search(self, queries: Any, k: int, excluded: Array | None = None) -> tuple[Array, Array]:
         metric = Metric(self.effective_metric_, self.effective_metric_params_)
+        if is_foreign(queries):
+            from pellucid.neighbors.nearest_on_device import nearest_on_device
+
+            return nearest_on_device(self._fit_X, queries, k, metric, own=excluded is not None)
         with own_threads():
             return nearest_rows(self._fit_X, queries, k, metric, tree=self._tree, excluded=excluded)
 

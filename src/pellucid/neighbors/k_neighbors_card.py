@@ -92,6 +92,7 @@ SHARED: dict[str, Any] = {
     "check": _check_combination,
     "input": rules_for_neighbors,
     "rebuilt": frozenset({"_tree"}),
+    "device": "pellucid.neighbors.nearest_on_device:store_rows",
     "variants": ({"algorithm": "brute"}, {"weights": "distance", "p": 1, "n_neighbors": 3}),
 }
 MEANING = (

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.neighbors import VALID_METRICS
 
+from pellucid.core.array_api import array_namespace
 from pellucid.core.input_rules import unit_for
 from pellucid.core.types import Array, Data, MetricLike
 from pellucid.core.user_warnings import warn_user
@@ -177,28 +178,29 @@ def unit_of(X: Array, power: float | None) -> float:
     return unit_for(size)
 
 
-def inverse_weights(distances: Array, rate: float) -> Array:  # noqa: ARG001  (the signature of every weighting)
+def inverse_weights(distances: Any, rate: float) -> Any:  # noqa: ARG001  (the signature of every weighting)
     """Return 1 / d; where a neighbor is at distance 0 only such neighbors count, 1 each."""
-    at_zero = distances == 0
+    xp = array_namespace(distances)
     with np.errstate(divide="ignore", over="ignore"):
         weights = 1.0 / distances
     # 1 / d overflows for the tiniest distances: those count as 0 as well
-    at_zero |= np.isinf(weights)
-    return np.where(at_zero.any(axis=1, keepdims=True), at_zero.astype(np.float64), weights)
+    at_zero = (distances == 0) | xp.isinf(weights)
+    return xp.where(xp.any(at_zero, axis=1, keepdims=True), xp.astype(at_zero, weights.dtype), weights)
 
 
-def exponential_weights(distances: Array, rate: float) -> Array:
+def exponential_weights(distances: Any, rate: float) -> Any:
     """Return exp(-rate d), divided by the weight of the nearest so that not all of them underflow."""
-    return np.exp(-rate * (distances - distances.min(axis=1, keepdims=True)))
+    xp = array_namespace(distances)
+    return xp.exp(-rate * (distances - xp.min(distances, axis=1, keepdims=True)))
 
 
-WEIGHTINGS: dict[str, Callable[[Array, float], Array]] = {
+WEIGHTINGS: dict[str, Callable[[Any, float], Any]] = {
     "distance": inverse_weights,
     "exponential": exponential_weights,
 }
 
 
-def vote_weights(distances: Array, weights: Any, rate: float) -> Array | None:
+def vote_weights(distances: Any, weights: Any, rate: float) -> Any:
     """Return the weight of every neighbor, of the shape of ``distances``, or None if all count the same.
 
     Examples
@@ -209,10 +211,11 @@ def vote_weights(distances: Array, weights: Any, rate: float) -> Array | None:
     """
     if weights in (None, "uniform"):
         return None
-    found = WEIGHTINGS[weights](distances, rate) if isinstance(weights, str) else np.asarray(weights(distances))
+    xp = array_namespace(distances)
+    found = WEIGHTINGS[weights](distances, rate) if isinstance(weights, str) else xp.asarray(weights(distances))
     if found.shape != distances.shape:
-        raise ValueError(f"weights must return an array of shape {distances.shape}, got {found.shape}.")
-    if not np.any(found, axis=1).all():
+        raise ValueError(f"weights must return an array of shape {tuple(distances.shape)}, got {tuple(found.shape)}.")
+    if not bool(xp.all(xp.any(found != 0.0, axis=1))):
         raise ValueError(
             "weights must be above 0 for at least one neighbor of every query, got a query where all are 0. "
             "Use a function that does not vanish."

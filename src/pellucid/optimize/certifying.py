@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from array_api_compat import is_torch_array
-
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.arrays import as_numpy
 from pellucid.core.types import Array, Data
 from pellucid.optimize.differences import native_kind, numerical_gradient

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
 
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.arrays import as_numpy, precision_of
 from pellucid.core.types import Array
 

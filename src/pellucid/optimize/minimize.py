@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
 from sklearn.utils import check_random_state
 
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.arrays import as_numpy, length, precision_of
 from pellucid.core.checks import check_whole
 from pellucid.core.fit import Solution

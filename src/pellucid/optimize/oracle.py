@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from array_api_compat import array_namespace
-
+from pellucid.core.array_api import array_namespace
 from pellucid.core.types import Array
 from pellucid.optimize.differences import numerical_gradient
 from pellucid.optimize.problem import Point, Problem

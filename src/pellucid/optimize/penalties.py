@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from array_api_compat import array_namespace
-
+from pellucid.core.array_api import array_namespace
 from pellucid.core.checks import check_nonnegative
 from pellucid.core.types import Array
 

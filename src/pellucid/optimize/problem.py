@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from array_api_compat import array_namespace
-
+from pellucid.core.array_api import array_namespace
 from pellucid.core.arrays import as_numpy
 from pellucid.core.checks import check_nonnegative, check_positive, check_whole
 from pellucid.core.types import Array

@@ -14,7 +14,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.rows import tall_root
-from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_blocks
+from pellucid.proofs.training_data import TrainingData
 
 S = TypeVar("S")
 
@@ -49,18 +49,16 @@ class PivotSums:
 
 @dataclass(frozen=True, eq=False)
 class BlockSums:
-    """Sums by label, and what tells the blocks from others."""
+    """Sums by label."""
 
     by_label: dict[Any, PivotSums]
-    prints: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class BlockTally:
-    """Counts by label, and what tells the blocks from others."""
+    """Counts by label."""
 
     by_label: dict[Any, dict[Any, float]]
-    prints: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +86,38 @@ class OneBlock:
         return work(self, *given)
 
 
-def sum_block(block: Any, kind: str) -> BlockSums:
+@dataclass(frozen=True)
+class FoldsInOrder:
+    """Folds of all rows in order: the first ones have a row more where the number of rows leaves a rest."""
+
+    n_folds: int
+    heights: tuple[int, ...]
+    """Rows of each block."""
+
+    def of_rows(self, block: Any) -> Array:
+        """Return the fold of each row of a block."""
+        each, rest = divmod(sum(self.heights), self.n_folds)
+        place = np.arange(len(block.X)) + sum(self.heights[: block.number])
+        long = rest * (each + 1)
+        return np.where(place < long, place // (each + 1), rest + (place - long) // max(each, 1))
+
+
+def sum_block(block: Any, kind: str, folds: FoldsInOrder | None = None) -> BlockSums:
     """Return the sums of a block of rows ``X`` with ``y`` and ``weight``; see ``BLOCK_KINDS``."""
-    found = {label: _sums(table, weight) for label, table, weight in _labeled(block, kind)}
-    return BlockSums(found, (fingerprint(block.X, block.y, block.weight),))
+    return BlockSums({label: _sums(table, weight) for label, table, weight in _labeled(block, kind, folds)})
 
 
-def _labeled(block: Any, kind: str) -> Iterator[tuple[Any, Array, Array]]:
+sum_block.made_on_device = "pellucid.proofs.on_device:sum_rows"  # type: ignore[attr-defined]  # a mark
+
+
+def _labeled(block: Any, kind: str, folds: FoldsInOrder | None = None) -> Iterator[tuple[Any, Array, Array]]:
     """Yield each label of a block with its rows that count, targets of numbers beside them, and their weights."""
     X = block.X
     weight = np.ones(len(X)) if block.weight is None else np.asarray(block.weight, dtype=np.float64)
     table = X if kind != "numbers" else np.concatenate([X, np.reshape(block.y, (len(X), -1))], axis=1)
-    for label in dict.fromkeys(block.y.tolist()) if kind == "classes" else [None]:
-        is_own = weight > 0 if label is None else (block.y == label) & (weight > 0)
+    labels = folds.of_rows(block) if folds else block.y if kind == "classes" else None
+    for label in [None] if labels is None else dict.fromkeys(labels.tolist()):
+        is_own = weight > 0 if label is None else (labels == label) & (weight > 0)
         if is_own.any():
             yield label, table[is_own], weight[is_own]
 
@@ -124,7 +141,7 @@ def tally_block(block: Any, how: str, threshold: float | None) -> BlockTally:
                 continue
             for value in np.unique(X[own, j]).tolist():
                 tally[j, value] = float(weight[own][X[own, j] == value].sum())
-    return BlockTally(found, (fingerprint(block.X, block.y, block.weight),))
+    return BlockTally(found)
 
 
 def add_tallies(found: Sequence[BlockTally]) -> BlockTally:
@@ -135,11 +152,14 @@ def add_tallies(found: Sequence[BlockTally]) -> BlockTally:
             kept = total.setdefault(label, {})
             for key, count in tally.items():
                 kept[key] = kept.get(key, 0.0) + count
-    return BlockTally(total, tuple(text for one in found for text in one.prints))
+    return BlockTally(total)
 
 
-def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array | None) -> TrainingData:
-    """Return rows that have these counts, to prove claims about; ``classes`` are those of a model that has them."""
+def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array | None, name: str) -> TrainingData:
+    """Return rows that have these counts, to prove claims about; ``classes`` are those of a model that has them.
+
+    ``name`` is the fingerprint of all rows.
+    """
     if classes is None:
         classes = np.array(sorted(label for label, tally in found.by_label.items() if tally["rows"] > 0))
     tables = {label: _tallied(tally, how, n_features) for label, tally in found.by_label.items() if tally["rows"] > 0}
@@ -151,7 +171,7 @@ def data_with_tally(found: BlockTally, how: str, n_features: int, classes: Array
     weight = np.concatenate([own for _, own in tables.values()])
     y = np.concatenate([np.full(len(rows), codes[label]) for label, (rows, _) in tables.items()])
     X = X if how == "sums" else X.astype(np.int64)
-    return TrainingData(X, y, weight, classes, given=(X, y, weight), name=fingerprint_of_blocks(found.prints))
+    return TrainingData(X, y, weight, classes, given=(X, y, weight), name=name)
 
 
 def _tallied(tally: dict[Any, float], how: str, n_features: int) -> tuple[Array, Array]:
@@ -192,7 +212,7 @@ def add_blocks(found: Sequence[BlockSums]) -> BlockSums:
     for one in found:
         for label, sums in one.by_label.items():
             total[label] = total[label].plus(sums) if label in total else sums
-    return BlockSums(total, tuple(text for one in found for text in one.prints))
+    return BlockSums(total)
 
 
 def nearly_dependent(found: BlockSums) -> dict[Any, Array]:
@@ -210,10 +230,10 @@ def _least_eigenvalue(sums: PivotSums) -> float:
     return float(np.min(values, initial=1.0))
 
 
-def root_block(block: Any, kind: str, means: dict[Any, Array]) -> dict[Any, Array]:
+def root_block(block: Any, kind: str, means: dict[Any, Array], folds: FoldsInOrder | None = None) -> dict[Any, Array]:
     """Return for each label of a block a triangle ``R`` with ``R'R`` the scatter of its rows about the mean of all."""
     found = {}
-    for label, table, weight in _labeled(block, kind):
+    for label, table, weight in _labeled(block, kind, folds):
         root: Array = np.zeros((0, table.shape[1]))
         for start in range(0, len(table), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
@@ -236,10 +256,12 @@ def data_with(
     classes: Array | None,
     one_target: bool,
     roots: dict[Any, Array] | None = None,
+    name: str = "",
 ) -> TrainingData:
     """Return rows that have these sums, to prove claims about; ``classes`` are those of the model.
 
-    ``roots`` are triangles of the scatter, where columns depend on each other too nearly for its eigenvectors.
+    ``roots`` are triangles of the scatter, where columns depend on each other too nearly for its eigenvectors. Labels
+    of rows with numbers beside them are folds. ``name`` is the fingerprint of all rows.
     """
     tables, weights, codes = [], [], []
     known = [] if classes is None else classes.tolist()
@@ -257,9 +279,10 @@ def data_with(
         if (y < 0).any():
             missing = sorted(str(label) for label in found.by_label if label not in known)
             raise ValueError(f"y must have the labels of the fit, got {', '.join(missing)} too.")
-    data = TrainingData(X, y, weight, given=(X, y, weight))
-    data = data if classes is None else replace(data, classes=classes)
-    return replace(data, name=fingerprint_of_blocks(found.prints))
+    is_folded = kind == "numbers" and None not in found.by_label
+    folds = np.repeat(list(found.by_label), [len(table) for table in tables]) if is_folded else None
+    data = TrainingData(X, y, weight, given=(X, y, weight), folds=folds, name=name)
+    return data if classes is None else replace(data, classes=classes)
 
 
 def _table_of(sums: PivotSums, root: Array | None = None) -> tuple[Array, Array]:

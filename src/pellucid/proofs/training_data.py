@@ -38,6 +38,14 @@ class TrainingData:
     folds: Array | None = None
     """The fold of cross-validation that each row belongs to, where they stand for more."""
 
+    stored_in: Any = None
+    """The kind of float that answers are stored in, where it is not that of these rows, which stand for others."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The kind of float that answers are stored in."""
+        return self.X.dtype if self.stored_in is None else np.dtype(self.stored_in)
+
     @cached_property
     def fingerprint(self) -> str:
         """A short name of the data as they were given."""
@@ -90,10 +98,17 @@ def fingerprint(*arrays: Any) -> str:
     for array in arrays:
         if array is None:  # no weights and weights left out are the same data
             continue
-        values = array.data if sparse.issparse(array) else np.asarray(array)
-        digest.update(repr((tuple(array.shape), values.size)).encode())
+        values: Any = array.data if sparse.issparse(array) else array if hasattr(array, "cpu") else np.asarray(array)
+        size = math.prod(values.shape)
+        digest.update(repr((tuple(array.shape), size)).encode())
+        step = _step(values.shape, size)
+        if hasattr(values, "cpu"):  # a tensor, perhaps on a device: only what is looked at comes here
+            places = np.arange(0, size, step)
+            sample = values[np.unravel_index(places, values.shape)] if size else values.reshape(-1)
+            digest.update(_bytes(sample.detach().cpu().numpy()))
+            continue
         flat = values.reshape(-1) if values.flags.c_contiguous else values.flat  # the same order; the first is quicker
-        digest.update(_bytes(flat[:: _step(values)]))
+        digest.update(_bytes(flat[::step]))
     return digest.hexdigest()[:32]
 
 
@@ -111,10 +126,10 @@ def digest(arrays: Iterable[Array], text: str = "") -> str:
     return found.hexdigest()[:32]
 
 
-def _step(values: Array) -> int:
+def _step(shape: tuple[int, ...], size: int) -> int:
     """Return a stride that takes about ``SAMPLED`` entries and, sharing no factor with the row length, every column."""
-    step = max(1, values.size // SAMPLED)
-    while values.ndim > 1 and math.gcd(step, values.shape[-1]) > 1:
+    step = max(1, size // SAMPLED)
+    while len(shape) > 1 and math.gcd(step, shape[-1]) > 1:
         step += 1
     return step
 

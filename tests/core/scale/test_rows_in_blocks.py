@@ -35,6 +35,7 @@ from pellucid.linear_model import (
     LogisticRegression,
     Ridge,
     RidgeClassifier,
+    RidgeCV,
 )
 from pellucid.mixture import GaussianMixture
 from pellucid.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
@@ -76,9 +77,11 @@ METHODS = [
     (RidgeClassifier(), LABELS),
     (RidgeClassifier(class_weight="balanced", alpha=3.0), LABELS == "few"),
     (SelectTop(2, measure="correlation"), Y[:, 0]),
+    (RidgeCV(alphas=(0.1, 10.0, 1e3), cv=4), Y),
 ]
 
 PASSING = [
+    (RidgeCV(alphas=(0.1, 10.0, 1e3)), Y),
     (FactorAnalysis(2), None),
     (FactorAnalysis(2, rotation="varimax"), None),
     (KMeans(4, init=X[:4]), None),

@@ -92,10 +92,15 @@ def exact_distances(X: SparseOrDense, center: Array) -> Array:
     return distances
 
 
+def rows_to_look_at(n_rows: int, centers: Array) -> Array:
+    """Return the rows whose nearest centers a fit finds again."""
+    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
+    return np.unique(np.linspace(0, n_rows - 1, count).astype(np.intp))
+
+
 def labels_claim(X: SparseOrDense, centers: Array, labels: Array) -> Claim:
     """Return the claim that some rows, told from differences, have no nearer center than their own."""
-    count = int(np.clip(DIFFERENCES / centers.size, LOOKED_AT // 16, LOOKED_AT))
-    some = np.unique(np.linspace(0, X.shape[0] - 1, count).astype(np.intp))
+    some = rows_to_look_at(X.shape[0], centers)
     exact = np.stack([exact_distances(X[some], center) for center in centers], axis=1)
     own = exact[np.arange(len(some)), labels[some]]
     strays = float(np.sum(own > exact.min(axis=1) * (1.0 + 4 * EPSILON * X.shape[1])))
@@ -106,7 +111,7 @@ def with_gap(
     certificate: Certificate, objective: float, X: SparseOrDense, n_clusters: int, weight: Array | None
 ) -> Certificate:
     """Return the certificate with the distance to the best clustering of all, if there is a bound of it."""
-    return with_known_gap(certificate, objective, _scatter_bound(X, weight, n_clusters) if objective > 0.0 else 0.0)
+    return with_known_gap(certificate, objective, scatter_bound(X, weight, n_clusters) if objective > 0.0 else 0.0)
 
 
 def with_known_gap(certificate: Certificate, objective: float, least: float) -> Certificate:
@@ -121,7 +126,7 @@ def with_known_gap(certificate: Certificate, objective: float, least: float) -> 
     return replace(certificate, reason=f"{certificate.reason} {saved}".strip())
 
 
-def _scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> float:
+def scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> float:
     """Return the scatter along all but the K - 1 widest directions, which no K centers can take away; 0 if unknown."""
     n, d = X.shape
     if d > FEW_COLUMNS:
@@ -136,12 +141,12 @@ def _scatter_bound(X: SparseOrDense, weight: Array | None, n_clusters: int) -> f
     return bound_from_scatter(scatter, n, n_clusters)
 
 
-def bound_from_scatter(scatter: Array, n: int, n_clusters: int) -> float:
-    """Return what of the scatter of n rows no centers can take away."""
+def bound_from_scatter(scatter: Array, n_rows: int, n_clusters: int) -> float:
+    """Return its trace without the K - 1 largest eigenvalues, less what rounding can add."""
     d = len(scatter)
     spreads, total = np.linalg.eigvalsh(scatter), float(np.trace(scatter))
     left = float(spreads[: max(d - n_clusters + 1, 0)].sum())
-    return max(left - 8 * EPSILON * (d + np.sqrt(n)) * total, 0.0)
+    return max(left - 8 * EPSILON * (d + np.sqrt(n_rows)) * total, 0.0)
 
 
 NOTHING = np.empty(0)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pellucid.cluster.kmeans.center_answers import assign_rows, center_distances, score_rows
 from pellucid.cluster.kmeans.kmeans_starts import STARTS
+from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.input_rules import FLOATS, check_sample_weight
 from pellucid.core.scale.row_blocks import is_in_blocks
@@ -98,7 +99,7 @@ class CenteredClusters(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         return self._given_centers(given, data.X.shape[1])
 
     def _given_centers(self, given: Any, n_features: int) -> Array:
-        centers = np.array(given, dtype=np.float64)
+        centers = np.array(on_host(given) if is_foreign(given) else given, dtype=np.float64)
         if centers.shape != (self.n_clusters, n_features) or not np.isfinite(centers).all():
             which = "number of clusters" if len(centers) != self.n_clusters else "number of features of the data"
             raise ValueError(

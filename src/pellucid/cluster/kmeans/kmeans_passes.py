@@ -32,10 +32,10 @@ from pellucid.cluster.kmeans.center_answers import (
 from pellucid.cluster.kmeans.kmeans_solvers import (
     SHORT_STEPS,
     UNCHANGED,
+    Clusters,
     are_same,
     best_lloyd,
     descent_claim,
-    reassign,
 )
 from pellucid.cluster.kmeans.kmeans_starts import plus_plus
 from pellucid.cluster.kmeans.measured_rows import DenseRows
@@ -148,14 +148,13 @@ class KeptRows:
 
         ``means`` are those of all rows at the centers: what the rows kept make of these is corrected for good.
         """
-        rows = DenseRows(np.ascontiguousarray(self.data.X))
-        nearest, sums = NearestCenters(rows, centers), ClusterSums(rows, self.data.weight, len(centers))
+        clusters = Clusters(self.data, centers, DenseRows(np.ascontiguousarray(self.data.X)))
         error = None
         for _ in range(ROUNDS_IN_MEMORY):
-            reassign(nearest, sums, centers)
-            if not sums.counts.all():  # they tell nothing of a center without rows
+            clusters.assign(centers)
+            if not clusters.sums.counts.all():  # they tell nothing of a center without rows
                 return means
-            found = nearest.as_given(sums.means(nearest.centers))
+            found = clusters.means()
             error = means - found if error is None else error
             moved = float(np.sum((found + error - centers) ** 2))
             centers = found + error

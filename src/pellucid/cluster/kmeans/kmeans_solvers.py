@@ -6,7 +6,7 @@ A cluster that loses all its rows gets the row farthest from its own center, of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy import sparse
@@ -17,16 +17,17 @@ from pellucid.cluster.kmeans.center_answers import (
     ClusterSums,
     labels_claim,
     own_distances,
-    with_gap,
+    scatter_bound,
     with_known_gap,
 )
 from pellucid.cluster.kmeans.kmeans_starts_kernels import add_cluster
 from pellucid.cluster.kmeans.measured_rows import DenseRows, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import NearestCenters
 from pellucid.cluster.kmeans.nearest_centers_kernels import plain_rounds
+from pellucid.core.arrays import is_foreign
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.trace import Trace, is_recording
-from pellucid.core.types import Array, SparseOrDense
+from pellucid.core.types import Array
 from pellucid.core.watching import ignore
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, ROUNDING, sum_error
@@ -53,24 +54,23 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
         found = _small_lloyd(data, centers, effort, least)
         if found is not None:
             return found
-    rows, trace, stopped = measured_rows(data.X), Trace(), "max_iter"
-    sums, nearest = ClusterSums(rows, data.weight, len(centers)), NearestCenters(rows, centers)
+    clusters, trace, stopped = clusters_of(data, centers), Trace(), "max_iter"
     moved = math.inf
     for n_iter in range(1, effort.max_iter + 1):
-        changed = reassign(nearest, sums, centers)
-        if not sums.counts.all():
-            changed += _fill_empty_clusters(nearest, sums)
+        changed = clusters.assign(centers)
+        if not clusters.sums.counts.all():
+            changed += fill_empty_clusters(clusters)
         if changed == 0:
-            sums.gather(nearest.bounds.labels)
-        means = nearest.as_given(sums.means(nearest.centers))
+            clusters.gather()
+        means = clusters.means()
         way = (means - centers).ravel()
         last, moved = moved, float(way @ way)
         if n_iter == 1:
-            goal = effort.goal * sums.mean_variance()
-        trace.add(iteration=n_iter, objective=sums.objective(nearest.centers), changed=changed, moved=moved)
+            goal = effort.goal * clusters.sums.mean_variance()
+        trace.add(iteration=n_iter, objective=clusters.objective(), changed=changed, moved=moved)
         if is_recording():
-            trace.keep(centers=centers, labels=nearest.names)
-        is_settled = changed == 0 and are_same(means, centers, rows.middle)
+            trace.keep(centers=centers, labels=clusters.names)
+        is_settled = changed == 0 and are_same(means, centers, clusters.sums.rows.middle)
         if is_settled or moved == 0.0 or max(last, moved) <= goal:  # twice: the next step from here is as short
             stopped = SHORT_STEPS if changed and moved else UNCHANGED
             break
@@ -78,17 +78,104 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
             stopped = "callback"
             break
         centers = means
-    return _finished(data, nearest, sums, centers, goal, least, trace, stopped)
+    return _finished(clusters, centers, goal, least, trace, stopped)
+
+
+class Clusters:
+    """The rows of a fit with their nearest centers, and the sums of the clusters, in memory."""
+
+    few_rows = FEW_ROWS
+
+    def __init__(self, data: TrainingData, centers: Array, rows: DenseRows | None = None) -> None:
+        rows_here = measured_rows(data.X) if rows is None else rows
+        self.data, self.dtype = data, data.X.dtype
+        self.sums = ClusterSums(rows_here, data.weight, len(centers))
+        self.nearest = NearestCenters(rows_here, centers)
+
+    @property
+    def names(self) -> Array:
+        """The nearest center of each row."""
+        return self.nearest.names
+
+    def assign(self, centers: Array) -> int:
+        """Give each row its nearest center; return how many rows changed their cluster."""
+        is_first = not self.sums.counts.any()
+        moves = self.nearest.assign(centers)
+        if is_first:
+            self.gather()
+            return self.nearest.rows.shape[0]
+        self.sums.move(moves, self.nearest.bounds.labels)
+        return sum(len(move.rows) for move in moves)
+
+    def gather(self) -> None:
+        """Sum all rows anew."""
+        self.sums.gather(self.nearest.bounds.labels)
+
+    def means(self) -> Array:
+        """Return the means of the clusters, as centers were given."""
+        return self.nearest.as_given(self.sums.means(self.nearest.centers))
+
+    def objective(self) -> float:
+        """Return the sum of squared distances to the centers."""
+        return self.sums.objective(self.nearest.centers)
+
+    def empty(self) -> list[int]:
+        """Return the clusters without rows, as they were given."""
+        return sorted(np.flatnonzero(self.sums.counts == 0).tolist(), key=lambda k: self.nearest.order[k])
+
+    def farthest(self) -> Iterator[tuple[int, int, float]]:
+        """Yield rows with their clusters and squared distances to their centers, the farthest first."""
+        labels, distances = self.nearest.bounds.labels, np.empty(len(self.nearest.bounds.labels))
+        own_distances(self.nearest.rows, NOTHING, self.nearest.centers, labels, distances)
+        for row in np.argsort(-distances, kind="stable"):
+            yield int(row), int(labels[row]), float(distances[row])
+
+    def put(self, row: int, cluster: int) -> None:
+        """Put a row into another cluster."""
+        self.sums.move([self.nearest.move(row, cluster)], self.nearest.bounds.labels)
+
+    def finish(self, centers: Array) -> tuple[Array, float]:
+        """Return the labels and the objective; nothing can be assigned any more."""
+        labels = self.nearest.finish()
+        return labels, own_distances(self.nearest.rows, self.sums.weight, centers, labels)
+
+    def spread(self, labels: Array) -> Array:
+        """Return the labels of all given rows; those of weight 0 have none."""
+        return self.data.spread(labels, fill=-1)
+
+    def labels_claim(self, centers: Array, labels: Array) -> Claim:
+        """Return the claim that rows are with their nearest centers."""
+        return labels_claim(self.data.X, centers, labels)
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value of the rows."""
+        X = self.data.X
+        return float(abs(X).max()) if sparse.issparse(X) else float(max(X.max(), -X.min()))
+
+    def least_objective(self, n_clusters: int) -> float:
+        """Return what no clustering can beat, 0 if unknown."""
+        return scatter_bound(self.data.X, self.data.weight, n_clusters)
+
+
+def clusters_of(data: TrainingData, centers: Array) -> Clusters:
+    """Return the clusters of rows, in memory or on a device."""
+    if not is_foreign(data.X):
+        return Clusters(data, centers)
+    from pellucid.cluster.kmeans.clusters_on_device import ClustersOnDevice
+
+    return ClustersOnDevice(data, centers)
 
 
 def _is_small(data: TrainingData, centers: Array, max_iter: int) -> bool:
-    return not sparse.issparse(data.X) and data.X.shape[0] * centers.size <= SMALL and max_iter <= MOST_LISTED
+    return isinstance(data.X, np.ndarray) and data.X.shape[0] * centers.size <= SMALL and max_iter <= MOST_LISTED
 
 
 def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | None) -> Fit | None:
     """Return the same fit for small data, by the plain method in one compiled loop; None if a cluster lost its rows."""
     rows, centers = DenseRows(data.X), centers.copy()
-    sums = ClusterSums(rows, data.weight, len(centers))
+    clusters = Clusters(data, centers, rows)
+    sums = clusters.sums
     labels, history = np.full(rows.shape[0], -1, np.int32), np.empty((effort.max_iter, 3))
     means = np.empty_like(centers)
     n_iter, has_all = plain_rounds(
@@ -115,7 +202,7 @@ def _small_lloyd(data: TrainingData, centers: Array, effort: Effort, least: floa
         stopped = UNCHANGED
     elif n_iter > 1 and max(moved, history[n_iter - 2, 2]) <= goal:
         stopped = SHORT_STEPS
-    return _finished(data, NearestCenters(rows, centers), sums, centers, goal, least, trace, stopped)
+    return _finished(clusters, centers, goal, least, trace, stopped)
 
 
 def are_same(means: Array, centers: Array, middle: Array) -> bool:
@@ -124,72 +211,44 @@ def are_same(means: Array, centers: Array, middle: Array) -> bool:
     return bool(np.all(moves <= ROUNDING**2 * sizes))
 
 
-def reassign(nearest: NearestCenters, sums: ClusterSums, centers: Array) -> int:
-    """Give each row its nearest center; return how many rows changed their cluster."""
-    is_first = not sums.counts.any()
-    moves = nearest.assign(centers)
-    if is_first:
-        sums.gather(nearest.bounds.labels)
-        return nearest.rows.shape[0]
-    sums.move(moves, nearest.bounds.labels)
-    return sum(len(move.rows) for move in moves)
-
-
-def _fill_empty_clusters(nearest: NearestCenters, sums: ClusterSums) -> int:
+def fill_empty_clusters(clusters: Clusters) -> int:
     """Give clusters without rows the rows farthest from their own centers; return how many rows moved."""
-    labels, distances = nearest.bounds.labels, np.empty(len(nearest.bounds.labels))
-    own_distances(nearest.rows, NOTHING, nearest.centers, labels, distances)
-    farthest = iter(np.argsort(-distances, kind="stable"))
-    n_moved = 0
-    for empty in sorted(np.flatnonzero(sums.counts == 0), key=lambda k: nearest.order[k]):
-        row = next((row for row in farthest if sums.counts[labels[row]] > 1), None)
-        if row is None or distances[row] == 0.0:  # fewer different rows than clusters
+    farthest, n_moved = clusters.farthest(), 0
+    for empty in clusters.empty():
+        found = next((one for one in farthest if clusters.sums.counts[one[1]] > 1), None)
+        if found is None or found[2] == 0.0:  # fewer different rows than clusters
             break
-        sums.move([nearest.move(int(row), int(empty))], labels)
+        clusters.put(found[0], empty)
         n_moved += 1
     return n_moved
 
 
-def _finished(
-    data: TrainingData,
-    nearest: NearestCenters,
-    sums: ClusterSums,
-    centers: Array,
-    goal: float,
-    least: float | None,
-    trace: Trace,
-    stopped: str,
-) -> Fit:
+def _finished(clusters: Clusters, centers: Array, goal: float, least: float | None, trace: Trace, stopped: str) -> Fit:
     """Return the fit, with centers stored as the data are, and what is claimed of it."""
-    X = data.X
-    centers = centers.astype(X.dtype).astype(np.float64)
-    reassign(nearest, sums, centers)
-    moved = float(np.sum((sums.means(nearest.centers) - nearest.centers) ** 2))
-    labels = nearest.finish()
-    inertia = own_distances(nearest.rows, sums.weight, centers, labels)
+    centers = centers.astype(clusters.dtype).astype(np.float64)
+    clusters.assign(centers)
+    moved = float(np.sum((clusters.means() - centers) ** 2))
+    labels, inertia = clusters.finish(centers)
     attributes = {
-        "cluster_centers_": centers.astype(X.dtype),
-        "labels_": data.spread(labels, fill=-1),
+        "cluster_centers_": centers.astype(clusters.dtype),
+        "labels_": clusters.spread(labels),
         "inertia_": inertia,
         "n_iter_": len(trace),
     }
-    if X.shape[0] <= FEW_ROWS:
+    if len(labels) <= clusters.few_rows:
         return Fit(attributes, trace, stopped)
-    certificate = Certificate(
-        "stationary", (labels_claim(X, centers, labels), _centers_claim(moved, goal, X, len(centers)))
-    )
+    claims = clusters.labels_claim(centers, labels), _centers_claim(moved, goal, clusters)
     if least is None:
-        certificate = with_gap(certificate, inertia, X, len(centers), data.weight)
-    else:
-        certificate = with_known_gap(certificate, inertia, least)
-    return Fit(attributes, trace, stopped, certificate.with_claims(descent_claim(trace, sums.scatter)))
+        least = clusters.least_objective(len(centers)) if inertia > 0.0 else 0.0
+    certificate = with_known_gap(Certificate("stationary", claims), inertia, least)
+    return Fit(attributes, trace, stopped, certificate.with_claims(descent_claim(trace, clusters.sums.scatter)))
 
 
-def _centers_claim(moved: float, goal: float, X: SparseOrDense, n_clusters: int) -> Claim:
+def _centers_claim(moved: float, goal: float, clusters: Clusters) -> Claim:
     """Return the claim that one more step is within the goal, but for centers being stored as the data are."""
-    largest = float(abs(X).max()) if sparse.issparse(X) else float(max(X.max(), -X.min()))
-    rounding = 8.0 * float(np.finfo(X.dtype).eps) + sum_error(X.shape[0])
-    allowed = goal + n_clusters * X.shape[1] * (rounding * largest) ** 2
+    n, d = clusters.sums.rows.shape
+    rounding = 8.0 * float(np.finfo(clusters.dtype).eps) + sum_error(n)
+    allowed = goal + len(clusters.sums.counts) * d * (rounding * clusters.largest) ** 2
     return Claim("centers", "sum of squared moves in one more step", moved, allowed, "Raise max_iter, or tol.")
 
 

@@ -19,6 +19,7 @@ from pellucid.cluster.kmeans.center_answers import NOTHING, ClusterSums
 from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import pieces
+from pellucid.core.arrays import is_foreign
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
@@ -70,6 +71,11 @@ class DrawnRows:
             self.add(trials[0])
             return
         candidates = self._taken(np.concatenate((trials, np.repeat(trials[-1:], -n_trials % AT_ONCE))))
+        best = int(np.argmax(self._gains(candidates)[:n_trials]))
+        self.add(trials[best], 1 << best)
+
+    def _gains(self, candidates: Array) -> Array:
+        """Return what each candidate would take off the sum of squared distances, and note which rows it helps."""
         state = (self._gaps(candidates), self.owner, self.nearest, self._helps)
 
         def work(piece: slice) -> Array:
@@ -77,8 +83,7 @@ class DrawnRows:
             self.rows.gains_of(piece, self.weight, candidates, *state, gains)
             return gains
 
-        best = int(np.argmax(np.sum(run_blocks(work, self.pieces), axis=0)[:n_trials]))
-        self.add(trials[best], 1 << best)
+        return np.asarray(np.sum(run_blocks(work, self.pieces), axis=0))
 
     def add_farthest(self) -> None:
         """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""
@@ -158,6 +163,15 @@ def _places(heights: Array, shares: Array) -> Array:
     return np.minimum(np.searchsorted(total, shares * total[-1], side="right"), last)
 
 
+def drawn_rows(data: TrainingData, n_clusters: int) -> DrawnRows:
+    """Return what draws rows, in memory or on a device."""
+    if not is_foreign(data.X):
+        return DrawnRows(data, n_clusters)
+    from pellucid.cluster.kmeans.starts_on_device import RowsDrawnOnDevice
+
+    return RowsDrawnOnDevice(data, n_clusters)
+
+
 def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return rows drawn one by one, each the best of a few, with a chance that grows with the squared distance."""
     return draw_far_rows(data, n_clusters, rng).centers
@@ -169,7 +183,7 @@ def draw_far_rows(
     """Draw rows as k-means++ does; by itself it tries four, or eight for many clusters."""
     if n_trials is None:
         n_trials = AT_ONCE if 2 + math.log(n_clusters) < 6 else MOST_TRIALS
-    drawn = DrawnRows(data, n_clusters)
+    drawn = drawn_rows(data, n_clusters)
     drawn.draw_any(rng)
     while not drawn.is_done:
         drawn.draw_far(rng, n_trials)
@@ -178,7 +192,7 @@ def draw_far_rows(
 
 def random_rows(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return different rows drawn one by one, as likely as their weights."""
-    drawn = DrawnRows(data, n_clusters)
+    drawn = drawn_rows(data, n_clusters)
     while not drawn.is_done:
         drawn.draw_any(rng)
     return drawn.centers
@@ -186,7 +200,7 @@ def random_rows(data: TrainingData, n_clusters: int, rng: np.random.RandomState)
 
 def furthest_first(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -> Array:
     """Return a row drawn at random, then again and again the row farthest from all before it."""
-    drawn = DrawnRows(data, n_clusters)
+    drawn = drawn_rows(data, n_clusters)
     drawn.draw_any(rng)
     while not drawn.is_done:
         drawn.add_farthest()

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.device.places import to_host
 from pellucid.core.estimator import compute_the_rest
 from pellucid.core.kinds.pages import Json, NotSaveableError, ReadPage, SchemaError, WritePage, describe
 from pellucid.core.kinds.plain import Kind, Nothing, OneOf, Optional, Text, read_as
@@ -58,9 +59,11 @@ class Schema:
     def take_apart(self, model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
         """Return the parameters, the attributes to store, and the kind of frames that it was told to return."""
         compute_the_rest(model)
+        model = to_host(model)
         parameters = model.get_params(deep=False)
         values = vars(model)
-        stored = {name: value for name, value in values.items() if name not in parameters and self._is_stored(name)}
+        left_out = {*parameters, "backend_"}  # where it was fitted is no part of the answer
+        stored = {name: value for name, value in values.items() if name not in left_out and self._is_stored(name)}
         return parameters, stored, values.get(OUTPUT_CONFIG, {}).get("transform")
 
     def assemble(self, parameters: Mapping[str, Any], attributes: Mapping[str, Any] | None, output: Any) -> Any:

@@ -25,22 +25,35 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)
-    folds = Folds(_fold_count(estimator.cv), block_heights(X, blocks)) if rules.blocks == FOLD_MOMENTS else None
+    folds = Folds(fold_count(estimator.cv), block_heights(X, blocks)) if rules.blocks == FOLD_MOMENTS else None
     if rules.blocks in (MOMENTS, FOLD_MOMENTS):
         found = equivalent_rows(blocks, kind, folds)
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
     check_count(rules, blocks.n_rows)
-    name, weight = blocks.fingerprint, found.weight
+    name, weight, kind_of_float = blocks.fingerprint, found.weight, blocks.stored_in
     rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
         classes, codes = encode_labels(found.labels)
-        return TrainingData(rows, codes, weight, classes, given=(rows, found.labels, weight), name=name)
+        return TrainingData(
+            rows, codes, weight, classes, given=(rows, found.labels, weight), name=name, stored_in=kind_of_float
+        )
     numbers = None
     if kind == "numbers":
         numbers = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
     own = found.labels if folds else None
-    return TrainingData(rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own)
+    return TrainingData(
+        rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own, stored_in=kind_of_float
+    )
+
+
+def numbers_like(blocks: RowBlocks) -> TrainingData:
+    """Return rows with the moments of all, for a method that makes more passes; their targets are numbers."""
+    found, p = equivalent_rows(blocks, "numbers"), blocks.n_features
+    rows, target = np.ascontiguousarray(found.rows[:, :p]), np.ascontiguousarray(found.rows[:, p:])
+    y = target[:, 0] if is_one_target(blocks.given[1], target.shape[1]) else target
+    given, name = (rows, y, found.weight), blocks.fingerprint
+    return TrainingData(rows, y, found.weight, given=given, name=name, stored_in=blocks.stored_in)
 
 
 def check_count(rules: InputRules, n_rows: int) -> None:
@@ -52,7 +65,7 @@ def check_count(rules: InputRules, n_rows: int) -> None:
         )
 
 
-def _fold_count(cv: Any) -> int:
+def fold_count(cv: Any) -> int:
     """Return how many folds of rows in order a method cross-validates by; refuse other ways to split."""
     from sklearn.model_selection import KFold
 

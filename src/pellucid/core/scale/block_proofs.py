@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, PASSES, InputRules
-from pellucid.core.scale.block_data import is_one_target, look_at_columns, summed_kind
+from pellucid.core.scale.block_data import fold_count, is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.pass_fits import blocks_for
-from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
+from pellucid.core.scale.row_blocks import RowBlocks, block_heights, row_blocks
 from pellucid.core.types import Array
 from pellucid.proofs.blocks import (
+    FoldsInOrder,
     add_blocks,
     add_roots,
     add_tallies,
@@ -37,13 +38,17 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
         labels = getattr(model, "classes_", None)
-        return rules.completed(model, data_with_tally(tally, rules.blocks, blocks.n_features, labels), labels)
-    found = blocks.reduce(sum_block, add_blocks, kind)
+        data = data_with_tally(tally, rules.blocks, blocks.n_features, labels, blocks.fingerprint)
+        return rules.completed(model, data, labels)
+    folds = None
+    if rules.blocks == FOLD_MOMENTS:
+        folds = FoldsInOrder(fold_count(model.cv), block_heights(X, blocks))
+    found = blocks.reduce(sum_block, add_blocks, kind, folds)
     classes = model.classes_ if kind == "classes" else None
     means = nearly_dependent(found)
-    roots = blocks.reduce(root_block, add_roots, kind, means) if means else None
+    roots = blocks.reduce(root_block, add_roots, kind, means, folds) if means else None
     one_target = kind == "numbers" and is_one_target(y, 1)
-    data = data_with(found, kind, blocks.n_features, classes, one_target, roots)
+    data = data_with(found, kind, blocks.n_features, classes, one_target, roots, blocks.fingerprint)
     return rules.completed(model, data, classes)
 
 

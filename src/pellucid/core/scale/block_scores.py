@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier, is_regressor
 
+from pellucid.core.cards import card_of
 from pellucid.core.scale.block_data import look_at_columns
 from pellucid.core.scale.moments import RowMoments, block_weights, moments_of
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, row_blocks
@@ -38,7 +39,8 @@ def score_blocks(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -
         how = MEAN
     if y is None and how in (SHARE, SQUARES):
         raise ValueError(f"y must be given for the score of {type(model).__name__}, got None.")
-    blocks = row_blocks(X, y if how in (SHARE, SQUARES) else None, sample_weight)
+    with_words = card_of(type(model)).rules_for(model).dtypes is None
+    blocks = row_blocks(X, y if how in (SHARE, SQUARES) else None, sample_weight, with_words=with_words)
     look_at_columns(model, blocks, reset=False)
     names = blocks.names if hasattr(model, "feature_names_in_") else None
     found = blocks.reduce(score_block, join_scores, model, how, names)

@@ -15,7 +15,7 @@ import numpy as np
 
 from pellucid.core.input_rules import SUMS
 from pellucid.core.scale.moments import groups_of
-from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks, StandIn
+from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks, StandIn, made_on_device
 from pellucid.core.types import Array
 
 MOST_CATEGORIES = 10_000
@@ -31,6 +31,7 @@ class BlockCounts:
     """Sums of the columns, or for each column a mapping from category to weight."""
 
 
+@made_on_device("pellucid.core.device.device_moments:count_block")
 def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCounts:
     """Return the counts of a block; above a threshold, if there is one, is one category and the rest the other."""
     weights, counts = dict[Any, float](), dict[Any, Any]()

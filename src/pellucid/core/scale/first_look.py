@@ -11,7 +11,7 @@ import numpy as np
 
 from pellucid.core.labels import encode_labels
 from pellucid.core.scale.moments import RowMoments, block_weights, refuse_values, rows_of_labels, summarize_block
-from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
 
@@ -49,6 +49,7 @@ def first_look(blocks: RowBlocks, kind: str) -> FirstLook:
     return found
 
 
+@made_on_device("pellucid.core.device.device_moments:look_at_block")
 def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
     """Return so many rows of a block, evenly spaced among those of each label, with the weights of all."""
     X, weight, totals = block.X, block_weights(block), dict[Any, float]()

@@ -5,7 +5,6 @@ from __future__ import annotations
 INSTEAD = {
     "AdaBoostClassifier": "HistGradientBoostingClassifier",
     "AgglomerativeClustering": "KMeans",
-    "AlternatingLeastSquares": "PCA",
     "BaggingClassifier": "HistGradientBoostingClassifier",
     "BaggingRegressor": "HistGradientBoostingRegressor",
     "BasisExpansion": "HistGradientBoostingRegressor",
@@ -36,9 +35,7 @@ INSTEAD = {
     "MLPRegressor": "HistGradientBoostingRegressor",
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
-    "MixedNB": "GaussianNB",
     "Mixture": "GaussianMixture",
-    "NMF": "PCA",
     "NearestCentroid": "LinearDiscriminantAnalysis",
     "NetworkClassifier": "HistGradientBoostingClassifier",
     "NetworkRegressor": "HistGradientBoostingRegressor",
@@ -50,7 +47,6 @@ INSTEAD = {
     "RandomForestRegressor": "HistGradientBoostingRegressor",
     "RankingSVM": "LogisticRegression",
     "RegressionDiscriminant": "LinearDiscriminantAnalysis",
-    "RidgeCV": "Ridge",
     "SGDClassifier": "LogisticRegression",
     "SVC": "LinearSVC",
     "SVD": "PCA",
@@ -72,6 +68,9 @@ SETTINGS = {
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
+    "MixedNB": "take the densities gaussian, bernoulli and categorical",
+    "NMF": "take solver='cd' and a start that is not given",
+    "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""
 

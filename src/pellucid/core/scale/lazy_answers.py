@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays import is_on_device
 from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.types import Array
 
@@ -37,9 +38,13 @@ def answer_lazily(kind: type) -> None:
 def _lazily(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def answered(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if is_on_device(X):
+            from pellucid.core.device.device_fits import answer_there
+
+            return answer_there(self, name, X, *given, **options)
         if is_in_blocks(X):
             return _answers(getattr(self, name), X, given, options)
-        return method(self, X, *given, **options)
+        return method(_with_numpy(self), X, *given, **options)
 
     answered.answers_lazily = True  # type: ignore[attr-defined]
     return answered
@@ -50,14 +55,27 @@ def _scored(score: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(score)
     def scored(self: Any, X: Any, *given: Any, **options: Any) -> Any:
+        if is_on_device(X):
+            from pellucid.core.device.device_fits import score_there
+
+            return score_there(self, X, *given, **options)
         if is_in_blocks(X):
             from pellucid.core.scale.block_scores import score_blocks
 
             return score_blocks(self, X, *given, **options)
-        return score(self, X, *given, **options)
+        return score(_with_numpy(self), X, *given, **options)
 
     scored.answers_lazily = True  # type: ignore[attr-defined]
     return scored
+
+
+def _with_numpy(model: Any) -> Any:
+    """Return a model that answers for rows on the host: one that was fitted elsewhere is brought here."""
+    if "backend_" not in vars(model):
+        return model
+    from pellucid.core.device.places import to_host
+
+    return to_host(model)
 
 
 def _answers(ask: Callable[..., Array], X: Any, given: tuple[Any, ...], options: dict[str, Any]) -> Any:

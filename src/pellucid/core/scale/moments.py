@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from pellucid.core.labels import rows_by_class
-from pellucid.core.scale.row_blocks import BlockError, RowBlock
+from pellucid.core.scale.row_blocks import BlockError, RowBlock, made_on_device
 from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.types import Array
 
@@ -103,6 +103,7 @@ def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]
         yield rows, chunk
 
 
+@made_on_device("pellucid.core.device.device_moments:summarize_block")
 def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block: of its rows, of rows and target side by side, or of the rows of each class.
 
@@ -159,6 +160,7 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
     return BlockSummary({label: reduce(RowMoments.merged, parts) for label, parts in labels.items()})
 
 
+@made_on_device("pellucid.core.device.device_moments:triangles_of_block")
 def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:
     """Return for each label of a block the triangle of its rows about the mean of all."""
     return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind, folds)}

@@ -10,7 +10,7 @@ from pellucid.core.input_rules import NO_TARGET, PASSES, InputRules
 from pellucid.core.scale.block_data import check_count, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
 from pellucid.core.threads import one_thread
-from pellucid.core.watching import make_watch
+from pellucid.core.watching import Watch, ignore, make_watch
 
 
 def takes_passes(estimator: Any) -> bool:
@@ -24,7 +24,9 @@ def fit_by_passes(estimator: Any, X: Any, y: Any = None, sample_weight: Any = No
     card.check_parameters(estimator)
     rules = card.rules_for(estimator)
     blocks = blocks_for(estimator, rules, X, y, sample_weight, reset=True)
-    watch = make_watch(estimator, X, y, attributes=dict, max_iter=getattr(estimator, "max_iter", None))
+    watch: Watch = ignore
+    if "n_iter_" in card.attributes:
+        watch = make_watch(estimator, X, y, attributes=dict, max_iter=getattr(estimator, "max_iter", None))
     module, function = card.passes.split(":")
     solve = getattr(import_module(module), function)
     with one_thread():  # sums of the rows kept in memory must not depend on how many threads there are here
@@ -40,6 +42,7 @@ def blocks_for(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
     if rules.target != NO_TARGET:
         summed_kind(estimator, rules, y)
-    blocks = row_blocks(X, None if rules.target == NO_TARGET else y, sample_weight)
+    target = None if rules.target == NO_TARGET else y
+    blocks = row_blocks(X, target, sample_weight, with_words=rules.dtypes is None)
     look_at_columns(estimator, blocks, reset=reset)
     return blocks

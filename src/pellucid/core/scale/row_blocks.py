@@ -11,13 +11,15 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, TypeVar
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from pellucid.core.arrays import is_on_device
 from pellucid.core.threads import one_thread
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint, fingerprint_of_blocks
@@ -57,6 +59,16 @@ class Layout:
         return table.drop(columns=beside), target, weight
 
 
+def made_on_device(path: str) -> Callable[[S], S]:
+    """Mark a block function: ``module:function`` does the same to arrays on a device, and is imported on first use."""
+
+    def mark(work: S) -> S:
+        work.made_on_device = path  # type: ignore[attr-defined]  # a function has a dictionary
+        return work
+
+    return mark
+
+
 class BlockError(ValueError):
     """A block is not what the others are; the message names it."""
 
@@ -85,8 +97,13 @@ class StandIn:
 
 
 def is_in_blocks(X: Any) -> bool:
-    """Return whether rows are a Dask collection, by the protocol that all of them have: Dask is not imported."""
-    return not isinstance(X, np.ndarray) and hasattr(type(X), "__dask_graph__")
+    """Return whether rows are a Dask collection, by the protocol that all of them have, or on a device.
+
+    Neither Dask nor the library of the device is imported.
+    """
+    if isinstance(X, np.ndarray):
+        return False
+    return hasattr(type(X), "__dask_graph__") or is_on_device(X)
 
 
 def refuse_blocks(estimator: Any) -> NoReturn:
@@ -132,6 +149,24 @@ class RowBlocks:
     def fingerprint(self) -> str:
         """A short name of the rows, once a pass has seen them."""
         return fingerprint_of_blocks(self.glance.prints)
+
+    @property
+    def stored_in(self) -> Any:
+        """The kind of float that answers are stored in; None for that of the solver."""
+        return None
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Rows of each block, where they are known without a pass."""
+        return ()
+
+    def form_of(self, work: Callable[..., S]) -> Callable[..., S]:
+        """Return what does the work of a block function on these blocks."""
+        return work
+
+    def beside(self, block: RowBlock) -> RowBlock:
+        """Return a block of the host's memory where the work on these blocks is done."""
+        return block
 
     @property
     def n_features(self) -> int:
@@ -214,6 +249,10 @@ def _gone(lost: BaseException) -> ConnectionError:
     )
 
 
+_WORKERS_WITH_US: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+"""Client of Dask -> addresses of its workers that can load what a pass sends them."""
+
+
 def _look_at_workers() -> None:
     """Refuse workers that cannot load what a pass sends them: Dask would send it again and again, without an end."""
     distributed = sys.modules.get("distributed")
@@ -225,7 +264,7 @@ def _look_at_workers() -> None:
         return  # work stays here
     if client.asynchronous:
         return
-    known: set[str] = vars(client).setdefault("workers_with_pellucid", set())
+    known = _WORKERS_WITH_US.setdefault(client, set())
     try:
         new = [address for address in client.scheduler_info(n_workers=-1).get("workers", ()) if address not in known]
         where: list[dict[str, Any]] = [{"workers": [one], "allow_other_workers": True} for one in new]  # one may die
@@ -296,8 +335,20 @@ def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
     return RowBlock(number, rows, target, weights)
 
 
-def row_blocks(X: Any, y: Any = None, sample_weight: Any = None) -> RowBlocks:
-    """Return the blocks of a Dask array or data frame, with the target and weights that belong to each."""
+def row_blocks(X: Any, y: Any = None, sample_weight: Any = None, *, with_words: bool = False) -> RowBlocks:
+    """Return the blocks of a Dask array or data frame, or of rows on a device, with the target and weights of each.
+
+    Columns must hold numbers, or words too.
+    """
+    if is_on_device(X):
+        from pellucid.core.device.device_rows import device_rows
+
+        return device_rows(X, y, sample_weight)
+    found = _plain_blocks(X, y, sample_weight)
+    return replace(found, layout=replace(found.layout, prepare=np.asarray)) if with_words else found
+
+
+def _plain_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
     if hasattr(X, "columns"):
         return _table_blocks(X, y, sample_weight)
     if X.ndim != 2:
@@ -363,6 +414,8 @@ def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
 
 def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
     """Return the number of rows of each block, which takes a pass where Dask does not know it."""
+    if is_on_device(X):
+        return blocks.heights
     known: Any = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
     return _counted_heights(blocks.rows) if np.isnan([*known]).any() else tuple(known)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.scale.moments import groups_of, join_summaries, summarize_block
-from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.decomposition.factor_analysis.factor_analysis import start_of_noise
@@ -52,6 +52,7 @@ def _scores(block: RowBlock, model: tuple[Array, Array, Array]) -> Array:
     return factor_scores(tables[0], *model) if tables else np.zeros((1, len(model[1])))  # scores of the mean
 
 
+@made_on_device("pellucid.decomposition.factor_analysis.factors_on_device:ends_of_block")
 def _ends_of_block(block: RowBlock, model: tuple[Array, Array, Array]) -> tuple[Array, Array]:
     scores = _scores(block, model)
     return scores.max(axis=0), scores.min(axis=0)
@@ -61,6 +62,7 @@ def _joined_ends(found: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return np.max([high for high, _ in found], axis=0), np.min([low for _, low in found], axis=0)
 
 
+@made_on_device("pellucid.decomposition.factor_analysis.factors_on_device:first_in_block")
 def _first_in_block(block: RowBlock, model: tuple[Array, Array, Array], largest: Array) -> Array:
     """Return the first score of each factor that is as large as any, 0 where there is none in this block."""
     scores = _scores(block, model)

@@ -41,7 +41,7 @@ def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     )
     spread = SpreadOfRows(design.total_weight, shape[1], design.mean, found.squares, total, unit)
     k = wanted_count(parameters.n_components, solver, min(shape), spread)
-    attributes = stored_components(spread, found.vectors[:, :k], data.X.dtype)
+    attributes = stored_components(spread, found.vectors[:, :k], data.dtype)
     if parameters.n_components == "mle" or isinstance(parameters.n_components, float):
         attributes["n_components_"] = np.int64(k)  # as scikit-learn's, where the number was chosen from the data
     certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
@@ -159,7 +159,7 @@ def add_rows(data: TrainingData, parameters: Any, earlier: Any) -> Fit:
     k = wanted_count(parameters.n_components, "covariance_eigh", min(shape), spread)
     trace.add(iteration=len(trace) + 1, captured=float(spread.squares[:k].sum()))
     found = PrincipalDirections(spread.squares, vectors[:, :k], trace, scatter)
-    attributes = stored_components(spread, found.vectors, data.X.dtype) | {"scatter_": scatter, "mean_": mean}
+    attributes = stored_components(spread, found.vectors, data.dtype) | {"scatter_": scatter, "mean_": mean}
     return Fit(attributes, trace, certificate=certificate_at_fit(found, k, design, spread.total, data))
 
 

@@ -108,7 +108,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
         rules = self._rules(float(data.weights.sum()))
         watch, lines = self._watch_line(design, X, y, rules.max_iter), np.zeros((X.shape[1], targets.shape[1]))
         paths = [lars(design, b, rules, gram, one_target(watch, lines, k)) for k, b in enumerate(targets.T)]
-        attributes = self._attributes(paths, rules.n_rows, design, y_means, X.dtype, one_dimensional=y.ndim == 1)
+        attributes = self._attributes(paths, rules.n_rows, design, y_means, data.dtype, one_dimensional=y.ndim == 1)
         trace = Trace.joined([path.trace for path in paths])
         return self._adopt(Fit(attributes, trace), data)
 

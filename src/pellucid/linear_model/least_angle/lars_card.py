@@ -50,6 +50,7 @@ SHARED: dict[str, Any] = {
 CARDS = (
     MethodCard(
         Lars,
+        device="pellucid.core.device.linear_answers",
         **SHARED,
         workings="pellucid.linear_model.least_angle.lars_workings:lars_workings",
         parameters={"n_nonzero_coefs": Whole(low=1), **WALK},
@@ -57,6 +58,7 @@ CARDS = (
     ),
     MethodCard(
         LassoLars,
+        device="pellucid.core.device.linear_answers",
         **SHARED,
         workings="pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
         parameters={"alpha": NONNEGATIVE, "max_iter": COUNT, "positive": FLAG, **WALK},

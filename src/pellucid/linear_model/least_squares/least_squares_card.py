@@ -23,6 +23,7 @@ CARDS = (
     MethodCard(
         LinearRegression,
         topics=("LIN-1",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
         parameters={
             "tol": NONNEGATIVE,

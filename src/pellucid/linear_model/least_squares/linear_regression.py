@@ -91,7 +91,7 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
         line = self._solve(design, data.X, data.y)
         more: dict[str, Any] = {}
         if line.rank is not None and line.singular is not None and not sparse.issparse(data.X):
-            more = {"rank_": line.rank, "later": {"singular_": partial(_as_type, line.singular, data.X.dtype)}}
+            more = {"rank_": line.rank, "later": {"singular_": partial(_as_type, line.singular, data.dtype)}}
         return self._adopt(self._fit_of(line, design, data, **more), data)
 
     def _solve(self, design: Design, X: Array, y: Array) -> DesignSolution:

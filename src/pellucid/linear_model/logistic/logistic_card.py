@@ -76,6 +76,7 @@ CARDS = (
     MethodCard(
         LogisticRegression,
         topics=("CLS-1",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
         parameters={
             "penalty": Nothing() | OneOf(("deprecated", "l1", "l2", "elasticnet")),

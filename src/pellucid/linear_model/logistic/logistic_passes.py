@@ -14,7 +14,7 @@ part :math:`t_c` that makes it so, and the entropy of a row, which is concave an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from pellucid.core.labels import known_codes
 from pellucid.core.linear_classifier import class_weights, dense
 from pellucid.core.scale.first_look import FirstLook, first_look
 from pellucid.core.scale.moments import block_weights
-from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
@@ -121,7 +121,8 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
     goal, trace, n_iter = min(estimator.tol, LARGEST_GAP), Trace(), 0
     is_cheap = blocks.n_rows * (len(task.l2) * task.n_columns) ** 2 <= COSTLY
     enough = (POLISHED if is_cheap else MARGIN) * goal
-    model = CorrectedLoss(task, RowBlock(0, look.rows, look.labels, look.weight), enough)
+    kept = blocks.beside(RowBlock(0, look.rows, look.labels, look.weight))
+    model = CorrectedLoss(task, kept, enough, blocks.form_of(logistic_block))
     point = _point_at(blocks, task, _start(estimator, problem, task, goal), with_hessian=True)
     while True:
         trace.add(iteration=n_iter, objective=point.objective, gap=point.gap, rows=blocks.n_rows)
@@ -205,17 +206,19 @@ class CorrectedLoss:
     kept: RowBlock
     enough: float
     """The distance at which it is over."""
+    sums_of: Callable[..., LogisticSums]
+    """What sums over the rows kept, where they are."""
     curvature: Array = field(init=False)
     """What the Hessian of the rows kept lacks."""
     is_good: bool = field(init=False)
     """Whether it promises to get there without another Hessian of all rows."""
 
     def __post_init__(self) -> None:
-        self.is_good = len(self.kept) >= MANY_KEPT * len(self.task.l2) * self.task.n_columns
+        self.is_good = self.kept.X.shape[0] >= MANY_KEPT * len(self.task.l2) * self.task.n_columns
 
     def learn(self, W: Array, hessian: Array) -> None:
         """Take the Hessian of all rows at a point."""
-        few = logistic_block(self.kept, self.task, W).hessian
+        few = self.sums_of(self.kept, self.task, W).hessian
         assert few is not None
         self.curvature = hessian - few
 
@@ -224,7 +227,7 @@ class CorrectedLoss:
         W, gradient, k = point.W, point.gradient, self.task.n_columns
         size, newton, missing = float(np.linalg.norm(gradient)), np.zeros_like(W), np.zeros_like(W)
         for number in range(MODEL_STEPS):
-            few = logistic_block(self.kept, self.task, W)
+            few = self.sums_of(self.kept, self.task, W)
             assert few.hessian is not None
             slopes = few.gradients.sum(axis=0) + self.task.l2[:, None] * W
             if number == 0:
@@ -294,6 +297,7 @@ def _balancing(flows: Array) -> Array:
 # from a block to its statistics
 
 
+@made_on_device("pellucid.linear_model.logistic.logistic_on_device:logistic_block")
 def logistic_block(block: RowBlock, task: PassTask, W: Array, with_hessian: bool = True) -> LogisticSums:
     """Return the sums of a block at one point."""
     X, y, weight = block.X, block.y, block_weights(block)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pellucid.core.cards import SOLVER_THAT_RAN, WORK_DONE, MethodCard, Trial
 from pellucid.core.checks import check_nonnegative, check_positive
-from pellucid.core.input_rules import ANY_SPARSE, MOMENTS, NUMBERS, InputRules
+from pellucid.core.input_rules import ANY_SPARSE, FOLD_MOMENTS, MOMENTS, NUMBERS, PASSES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Live, Nothing, OneOf, Optional, Text, Whole
@@ -28,7 +28,7 @@ from pellucid.proofs.training_data import TrainingData
 def _folds_and_scorer(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what scikit-learn knows of a search: its folds, None where they are drawn anew at each use, and scores."""
     from sklearn.metrics import check_scoring
-    from sklearn.model_selection import check_cv
+    from sklearn.model_selection import PredefinedSplit, check_cv
 
     if model.cv is None and model.scoring is None:
         return {}
@@ -39,6 +39,8 @@ def _folds_and_scorer(model: Any, data: TrainingData) -> dict[str, Any]:
         options = {"sample_weight": weight} if takes and weight is not None else {}
         return float(scorer(GivenPredictions(), predicted, y, **options))
 
+    if data.folds is not None:
+        return {"score": score, "folds": list(PredefinedSplit(data.folds).split())}
     is_drawn = getattr(model.cv, "random_state", 0) is None and getattr(model.cv, "shuffle", True)
     has_folds = model.cv is not None and not is_drawn and not hasattr(model.cv, "__next__")
     return {"score": score, "folds": list(check_cv(model.cv).split(*data.given[:2])) if has_folds else None}
@@ -57,6 +59,18 @@ RIDGE: dict[str, Kind] = {
 FITTED: dict[str, Kind | Optional] = {**LINE, **INFERENCE, "n_iter_": COUNT_PER_TARGET, "solver_": Text()}
 UNPROVED = {"n_iter_": WORK_DONE, "solver_": SOLVER_THAT_RAN}
 NUMERIC = InputRules(NUMBERS, several_targets=True, sparse=ANY_SPARSE)
+
+
+SCORES_BY_SQUARES = (None, "r2", "neg_mean_squared_error")
+"""What the moments of a fold tell of predictions for its rows."""
+
+
+def _search_rules(estimator: Any) -> InputRules:
+    """Return the rules for the data; rows in blocks are scored by squares, and their left-out errors are not kept."""
+    if estimator.cv is not None:
+        is_text = estimator.scoring is None or isinstance(estimator.scoring, str)
+        return replace(NUMERIC, blocks=FOLD_MOMENTS if is_text and estimator.scoring in SCORES_BY_SQUARES else "")
+    return replace(NUMERIC, blocks=PASSES if estimator.scoring is None and not estimator.store_cv_results else "")
 
 
 def _check_search(estimator: Any) -> None:
@@ -80,6 +94,7 @@ CARDS = (
     MethodCard(
         Ridge,
         topics=("LIN-2",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
@@ -92,6 +107,7 @@ CARDS = (
     MethodCard(
         RidgeClassifier,
         topics=("LIN-6",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
@@ -104,6 +120,7 @@ CARDS = (
     MethodCard(
         RidgeCV,
         topics=("LIN-2",),
+        device="pellucid.core.device.linear_answers",
         workings="pellucid.linear_model.ridge.ridge_cv_workings:ridge_cv_workings",
         asks=_folds_and_scorer,
         parameters={
@@ -123,7 +140,8 @@ CARDS = (
             "best_score_": PER_TARGET,
             "cv_results_": Optional(Numbers((None, None)) | Numbers((None, None, None))),
         },
-        input=NUMERIC,
+        input=_search_rules,
+        passes="pellucid.linear_model.ridge.ridge_cv_passes:ridge_cv_in_passes",
         variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
         trial=Trial(rows=6),
         meaning=MEANING,

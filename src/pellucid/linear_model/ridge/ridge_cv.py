@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import (
 )
 
 from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.fit import Fit
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.core.user_warnings import warn_user
@@ -99,7 +100,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets)."""
         _raise_for_params(params, self, "fit")
         data = self._check(X, y, sample_weight)
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)).ravel()
+        alphas = self._alphas()
         X, y, weight = data.X, data.y, data.weight
         if self.gcv_mode == "svd" and sparse.issparse(X):
             warn_user(
@@ -114,13 +115,23 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             scores, chosen = self._choose_by_leaving_out(X, design, targets, y, weight, alphas, gram, params)
         else:
             scores, chosen = self._choose_by_grid(data, alphas, params)
+        return self._adopt(self._final_fit(data, design, gram, scores, chosen), data)
+
+    def _alphas(self) -> Array:
+        return np.atleast_1d(np.asarray(self.alphas, dtype=np.float64)).ravel()
+
+    def _final_fit(
+        self, data: TrainingData, design: Design, gram: Array | None, scores: Array, chosen: dict[str, Any]
+    ) -> Fit:
+        """Return the fit to all rows with the penalty that was chosen by the scores."""
+        targets = data.y.reshape(len(data.y), -1).astype(np.float64, copy=False)
         penalty = np.broadcast_to(chosen["alpha_"], targets.shape[1:])
-        line = fit_directly(design, targets, penalty, one_target=y.ndim == 1, gram=gram)
+        line = fit_directly(design, targets, penalty, one_target=data.y.ndim == 1, gram=gram)
         claims: tuple[Claim, ...] = ()
         if self.cv is None and self.scoring is None:
             claims = (_penalty_claim(-np.atleast_1d(chosen["best_score_"]), -scores.max(axis=1)),)
-        trace = _penalty_trace(alphas, scores)
-        return self._adopt(self._fit_of(line, design, data, trace=trace, claims=claims, **chosen), data)
+        trace = _penalty_trace(self._alphas(), scores)
+        return self._fit_of(line, design, data, trace=trace, claims=claims, **chosen)
 
     def _choose_by_leaving_out(
         self,
@@ -152,19 +163,21 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
             assert loo.errors is not None
             kept = _left_out_predictions(b, loo.errors, y_mean, weight)
             scores = self._scores(kept, targets, weight, params)
-        if not self.alpha_per_target:
-            scores = scores.mean(axis=0, keepdims=True)
-        best = np.argmax(scores, axis=1)
-        score = scores[np.arange(len(scores)), best]
-        several = self.alpha_per_target and targets.shape[1] > 1
-        chosen: dict[str, Any] = {
-            "alpha_": alphas[best] if several else float(alphas[best[0]]),
-            "best_score_": score if several else float(score[0]),
-        }
+        scores, chosen = self._best_of(scores)
         if self.store_cv_results:
             assert kept is not None
             chosen["cv_results_"] = kept[:, 0, :] if y.ndim == 1 else kept
         return scores, chosen
+
+    def _best_of(self, scores: Array) -> tuple[Array, dict[str, Any]]:
+        """Return the scores that decide, of each target or their mean, and the first penalty of those that are best."""
+        if not self.alpha_per_target:
+            scores = scores.mean(axis=0, keepdims=True)
+        best = np.argmax(scores, axis=1)
+        score = scores[np.arange(len(scores)), best]
+        if len(scores) > 1:
+            return scores, {"alpha_": self._alphas()[best], "best_score_": score}
+        return scores, {"alpha_": float(self._alphas()[best[0]]), "best_score_": float(score[0])}
 
     def _scores(self, predictions: Array, targets: Array, weight: Array | None, params: dict[str, Any]) -> Array:
         """Return the score of each penalty, of shape (t, a) per target or (1, a) for all together."""
@@ -188,15 +201,16 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
     def _choose_by_grid(
         self, data: TrainingData, alphas: Array, params: dict[str, Any]
     ) -> tuple[Array, dict[str, Any]]:
-        from sklearn.model_selection import GridSearchCV
+        from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
         X, y, weight = data.given
+        cv = self.cv if data.folds is None else PredefinedSplit(data.folds)
         ridge = Ridge(fit_intercept=self.fit_intercept)
         if weight is not None:
             params = {**params, "sample_weight": weight}
         if _routing_enabled():
             ridge.set_fit_request(sample_weight=True)
-        search = GridSearchCV(ridge, {"alpha": alphas}, cv=self.cv, scoring=self._scorer(), refit=False)
+        search = GridSearchCV(ridge, {"alpha": alphas}, cv=cv, scoring=self._scorer(), refit=False)
         search.fit(X, y, **params)
         chosen = {"alpha_": float(search.best_params_["alpha"]), "best_score_": float(search.best_score_)}
         return np.asarray(search.cv_results_["mean_test_score"])[None, :], chosen

@@ -66,31 +66,49 @@ def leave_one_out(
     return LeaveOneOut(total / n, errors)
 
 
+@dataclass(frozen=True, eq=False)
+class FeatureDirections:
+    """What tells the left-out errors of any row: the eigenvectors of ``A'A`` and the fit along them."""
+
+    vectors: Array  # (p, p)
+    inverses: Array  # (p, a)
+    weights: Array  # (p, t, a)
+
+    @classmethod
+    def of(cls, design: Design, b: Array, alphas: Array, gram: Array) -> Self:
+        """Return those of a design with more rows than columns."""
+        with shared_blas(4.0 * len(gram) ** 3):
+            values, vectors = eigh(gram, check_finite=False)
+        if alphas.min() < SMALLEST_SAFE_PENALTY * values[-1]:
+            _, s, right = svd(triangular_factor(design, b)[0], check_finite=False)
+            values, vectors = s**2, right.T
+        inverses = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)
+        rotated = vectors.T @ design.transposed_times(b)  # (p, t)
+        return cls(vectors, inverses, rotated[:, :, None] * inverses[:, None, :])
+
+    def errors(self, rows: Array, b: Array, share: Array) -> tuple[Array, Array]:
+        """Return errors of shape (m, t, a), and where, of shape (m, a), too many digits of them have cancelled."""
+        p, t, a = self.weights.shape
+        z = rows @ self.vectors
+        residual = b[:, :, None] - (z @ self.weights.reshape(p, t * a)).reshape(-1, t, a)
+        z *= z
+        free = 1.0 - share[:, None] - z @ self.inverses
+        return residual / np.maximum(free, LEAST_FREE)[:, None, :], free < LEAST_FREE
+
+
 class _ByFeatures:
     """Errors from the eigenvectors of ``A'A``; for at least as many rows as columns."""
 
     def __init__(self, design: Design, b: Array, alphas: Array, gram: Array, refit: Refit) -> None:
         self.design, self.b, self.share = design, b, _intercept_leverage(design)
         self.alphas, self.refit = alphas, refit
-        with shared_blas(4.0 * len(gram) ** 3):
-            values, self.vectors = eigh(gram, check_finite=False)
-        if alphas.min() < SMALLEST_SAFE_PENALTY * values[-1]:
-            _, s, right = svd(triangular_factor(design, b)[0], check_finite=False)
-            values, self.vectors = s**2, right.T
-        self.inverses = 1.0 / (np.maximum(values, 0.0)[:, None] + alphas)  # (p, a)
-        rotated = self.vectors.T @ design.transposed_times(b)  # (p, t)
-        self.weights = rotated[:, :, None] * self.inverses[:, None, :]  # (p, t, a)
+        self.directions = FeatureDirections.of(design, b, alphas, gram)
 
     def errors(self, part: slice) -> Iterator[tuple[slice, Array]]:
         """Yield rows and their errors of shape (m, t, a)."""
-        p, t, a = self.weights.shape
         for rows, block in self.design.row_blocks(part, FEWEST_ROWS):
-            z = block @ self.vectors
-            residual = self.b[rows][:, :, None] - (z @ self.weights.reshape(p, t * a)).reshape(-1, t, a)
-            z *= z
-            free = 1.0 - self.share[rows, None] - z @ self.inverses
-            left_out = residual / np.maximum(free, LEAST_FREE)[:, None, :]
-            for row, place in np.argwhere(free < LEAST_FREE):
+            left_out, is_lone = self.directions.errors(block, self.b[rows], self.share[rows])
+            for row, place in np.argwhere(is_lone):
                 left_out[row, :, place] = self.refit(rows.start + row, self.alphas[place])
             yield rows, left_out
 

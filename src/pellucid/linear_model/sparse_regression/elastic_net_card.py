@@ -93,6 +93,7 @@ CARDS = (
     MethodCard(
         Lasso,
         topics=("LIN-3",),
+        device="pellucid.core.device.linear_answers",
         **ONE,
         workings="pellucid.linear_model.sparse_regression.lasso_workings:lasso_workings",
         parameters={"alpha": NONNEGATIVE, **DESCENT, "warm_start": FLAG},
@@ -105,6 +106,7 @@ CARDS = (
     MethodCard(
         ElasticNet,
         topics=("LIN-3",),
+        device="pellucid.core.device.linear_answers",
         **ONE,
         workings="pellucid.linear_model.sparse_regression.lasso_workings:elastic_net_workings",
         parameters={"alpha": NONNEGATIVE, "l1_ratio": MIX, **DESCENT, "warm_start": FLAG},
@@ -115,6 +117,7 @@ CARDS = (
     MethodCard(
         LassoCV,
         topics=("LIN-3",),
+        device="pellucid.core.device.linear_answers",
         **SEVERAL,
         workings="pellucid.linear_model.sparse_regression.lasso_cv_workings:lasso_cv_workings",
         parameters=SEARCH,
@@ -133,6 +136,7 @@ CARDS = (
     MethodCard(
         ElasticNetCV,
         topics=("LIN-3",),
+        device="pellucid.core.device.linear_answers",
         **SEVERAL,
         parameters={"l1_ratio": NUMBER | GRID, **SEARCH},
         attributes={**SEARCHED, "l1_ratio_": NUMBER},

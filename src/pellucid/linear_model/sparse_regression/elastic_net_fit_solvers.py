@@ -111,7 +111,7 @@ def elastic_net_fit(
     trace, lines = Trace(), np.zeros((data.X.shape[1], targets.shape[1]))
     found = [
         _fit_target(
-            data.X.dtype,
+            data.dtype,
             gram,
             b,
             y_means[k],

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from array_api_compat import is_torch_array
 
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array, Data
 from pellucid.optimize.checks.in_double import EPS, InDouble, rounding_noise

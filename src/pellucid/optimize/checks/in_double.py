@@ -8,8 +8,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
 
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.types import Array, Data
 from pellucid.optimize.differences import native_kind
 from pellucid.optimize.oracle import as_float

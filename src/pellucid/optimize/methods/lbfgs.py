@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace, device
 from scipy.linalg import solve_triangular
 
+from pellucid.core.array_api import array_namespace, device
 from pellucid.core.arrays import as_numpy, like
 from pellucid.core.checks import check_whole
 from pellucid.core.types import Array

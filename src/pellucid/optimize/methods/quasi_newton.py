@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from array_api_compat import array_namespace, device
-
+from pellucid.core.array_api import array_namespace, device
 from pellucid.core.types import Array
 from pellucid.optimize.line_searches import LineSearch, StrongWolfe
 from pellucid.optimize.oracle import Oracle

@@ -186,4 +186,4 @@ def singular_values_claim(fitted: Seen, rows: GramOfRows, V: Array) -> Claim:
     return Claim("singular values",
                  "largest distance of a singular value from the length of its image, in parts of the largest",
                  float(np.where(is_zero, 0.0, np.abs(values - lengths)).max(initial=0.0)) / level,
-                 2 * rounding_unit(rows.data.X.dtype))  # fmt: skip
+                 2 * rounding_unit(rows.data.dtype))  # fmt: skip

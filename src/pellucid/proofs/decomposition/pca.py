@@ -35,7 +35,7 @@ def prove_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
     found = ClaimedDirections(
         squares,
         fitted.components_.T.astype(np.float64),
-        data.X.dtype,
+        data.dtype,
         float(parameters.tol),
         centering_loss(data.X, rows.unit * rows.mean, _count(data), rows.least_norm),
     )
@@ -44,7 +44,7 @@ def prove_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
         Claim("mean",
               "largest distance of mean_ from the mean of a column, in parts of the largest mean and the spread",
               largest(fitted.mean_ - rows.mean) / max(size, TINY),
-              rounding_unit(data.X.dtype)),
+              rounding_unit(data.dtype)),
         *direction_claims(rows, found, is_factored=data.X.shape[1] <= FACTORED),
         *_record_claims(fitted, rows, found),
         _count_claim(fitted, parameters, data, found.noise),
@@ -70,9 +70,9 @@ def _record_claims(fitted: Seen, rows: GramOfRows, found: ClaimedDirections) -> 
         np.abs(fitted.explained_variance_ * unit * unit * (n - 1.0) - found.squares).max(initial=0.0) / level,
     ]
     noise = fitted.noise_variance_ * unit * unit * (n - 1.0) * (most - k) if k < most else fitted.noise_variance_
-    allowed = max(found.noise, 2 * rounding_unit(rows.data.X.dtype))
+    allowed = max(found.noise, 2 * rounding_unit(rows.data.dtype))
     # the sum of the squares left out was, perhaps, the difference of two sums
-    of_sums = sum_error(len(found.vectors)) + 2 * rounding_unit(rows.data.X.dtype) + found.lost + found.tol
+    of_sums = sum_error(len(found.vectors)) + 2 * rounding_unit(rows.data.dtype) + found.lost + found.tol
     return [
         Claim("shares",
               "variances and ratios that do not follow from the singular values, in parts of the largest square",
@@ -108,7 +108,7 @@ def _count_claim(fitted: Seen, parameters: Seen, data: TrainingData, noise: floa
     return Claim("components",
                  "share of the variance that the components lack, or that one fewer would have held too much",
                  float(max(too_few, held[max(k - 1, 0)] - share)),
-                 max(noise, rounding_unit(data.X.dtype)))  # fmt: skip
+                 max(noise, rounding_unit(data.dtype)))  # fmt: skip
 
 
 def _evidence_claim(k: int, variances: Any, n_rows: float) -> Claim:

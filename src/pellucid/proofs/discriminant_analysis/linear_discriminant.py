@@ -31,10 +31,10 @@ def prove_linear(fitted: Seen, parameters: Seen, data: TrainingData) -> Certific
     priors = class_priors(parameters.priors, counts)
     shared = np.tensordot(priors, covariances, axes=1)
     within = np.tensordot(counts / counts.sum(), covariances, axes=1) if parameters.solver == "svd" else shared
-    certificate = _certificate(fitted, parameters, means, within, priors, data.X.dtype)
+    certificate = _certificate(fitted, parameters, means, within, priors, data.dtype)
     if not certificate.claims:
         return certificate
-    claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.X.dtype)
+    claims, bound = [], certificate["discriminants"].bound + rounding_unit(data.dtype)
     if hasattr(fitted, "covariance_"):
         claims.append(covariance_claim([fitted.covariance_], [shared], bound))
     if hasattr(fitted, "explained_variance_ratio_"):

@@ -85,14 +85,14 @@ def prove_bridge(fitted: Seen, parameters: Seen, data: TrainingData) -> Certific
     if q >= 1.0:
         value = bridge_gap(b, residual, correlations, w, alpha, q, total)
         step, norms = _newton_step(A, correlations, w, alpha, q, total), np.linalg.norm(A, axis=0)
-        if np.all(norms * np.abs(step) <= rounding_unit(data.X.dtype) * float(norms @ np.abs(w))):
+        if np.all(norms * np.abs(step) <= rounding_unit(data.dtype) * float(norms @ np.abs(w))):
             nearby = residual - A @ step
             value = min(value, bridge_gap(b, residual, A.T @ nearby, w, alpha, q, total, nearby))
     else:
         value = coordinate_gain(correlations, np.sum(A**2, axis=0), w, alpha, q, total)
-    offset = _intercept_claim(fitted, parameters, mean, y_mean, float(np.linalg.norm(b)) / np.sqrt(total), data.X.dtype)
+    offset = _intercept_claim(fitted, parameters, mean, y_mean, float(np.linalg.norm(b)) / np.sqrt(total), data.dtype)
     # a part of the objective at 0, and no less than rounding of coef_ allows
-    bound = float(max(parameters.tol, 4 * np.finfo(data.X.dtype).eps) * (b @ b) / (2 * total))
+    bound = float(max(parameters.tol, 4 * np.finfo(data.dtype).eps) * (b @ b) / (2 * total))
     if q >= 1.0:  # a gap below 0, by as much as it may be above, is an error of the lower bound
         said = "the objective is at most this far above its minimum"
         return Certificate("optimal", (Claim("duality gap", said, abs(value), bound, REMEDY), offset))

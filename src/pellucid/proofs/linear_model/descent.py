@@ -204,7 +204,7 @@ def _sum_claims(fitted: Seen, data: TrainingData) -> tuple[Claim, ...]:
     error = np.inf
     if dual.shape == (len(coef), X.shape[0]):
         error = float(np.max(np.abs(dual.toarray() @ X - coef) / size_of_sums(X, dual.toarray())))
-    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(X.shape[0])) * 16.0
+    rounding = max(float(np.finfo(data.dtype).eps), sum_error(X.shape[0])) * 16.0
     return (Claim("sum of updates", "part by which coef_ differs from the rows times dual_coef_", error, rounding),)
 
 

@@ -98,7 +98,7 @@ def _prove_lines(fitted: Seen, parameters: Seen, data: TrainingData, alpha: floa
     coefs, intercepts = np.atleast_2d(fitted.coef_).astype(np.float64), np.broadcast_to(fitted.intercept_, Y.shape[1])
     lines = zip(Y.T, coefs, intercepts, np.atleast_1d(fitted.dual_gap_), strict=True)
     l1, l2 = alpha * l1_ratio, alpha * (1.0 - l1_ratio)
-    return worst_of([_prove_line(X, y, weight, w, b, gap, l1, l2, parameters, data.X.dtype) for y, w, b, gap in lines])
+    return worst_of([_prove_line(X, y, weight, w, b, gap, l1, l2, parameters, data.dtype) for y, w, b, gap in lines])
 
 
 def _prove_line(

@@ -56,7 +56,7 @@ class RootWeightedRows:
         A = np.sqrt(weight)[:, None] * (X - mean)
         # what rounding leaves of a constant column is no column
         A[:, np.linalg.norm(A, axis=0) <= 100 * EPSILON * np.abs(mean) * np.sqrt(total)] = 0.0
-        return cls(A, mean, total, fit_intercept, 1000 * EPSILON + 16 * float(np.finfo(data.X.dtype).eps))
+        return cls(A, mean, total, fit_intercept, 1000 * EPSILON + 16 * float(np.finfo(data.dtype).eps))
 
     @cached_property
     def singular_values(self) -> Array:

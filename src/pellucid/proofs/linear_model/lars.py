@@ -29,7 +29,7 @@ def prove_lars(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificat
     """Return the certificate of the worst target; a penalty among the parameters makes it a lasso."""
     Y = data.y.reshape(len(data.y), -1).astype(np.float64)
     y_means = weighted_mean(Y, data.weights) if parameters.fit_intercept else np.zeros(Y.shape[1])
-    rows = _PathRows(data.X, Y - y_means, data.weights, centers=parameters.fit_intercept)
+    rows = _PathRows(data, Y - y_means, centers=parameters.fit_intercept)
     intercepts, certificates = np.broadcast_to(fitted.intercept_, Y.shape[1]), []
     for k, (y_mean, intercept) in enumerate(zip(y_means, intercepts, strict=True)):
         stored = (fitted.coef_, fitted.alphas_)
@@ -81,8 +81,9 @@ class _PathRows:
     residuals r by :math:`\delta \sum_i r_i`.
     """
 
-    def __init__(self, X: Array, B: Array, weight: Array, *, centers: bool) -> None:
-        (n, p), self.B, self.weight, self.n, self.dtype = X.shape, B, weight, float(weight.sum()), X.dtype
+    def __init__(self, data: TrainingData, B: Array, *, centers: bool) -> None:
+        X, weight = np.asarray(data.X), data.weights
+        (n, p), self.B, self.weight, self.n, self.dtype = X.shape, B, weight, float(weight.sum()), data.dtype
         height = max(1, NUMBERS_AT_ONCE // p)
         near = X[:: max(1, n // height)].mean(axis=0, dtype=np.float64) if centers else np.zeros(p)
         self.A = X - near if p > n else None  # then the products of columns are more numbers than the rows

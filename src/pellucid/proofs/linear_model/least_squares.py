@@ -283,7 +283,7 @@ def prove_basis_expansion(fitted: Seen, parameters: Seen, data: TrainingData) ->
         for said, row in zip(fitted.expanded.T, powers, strict=True):
             product = np.prod(columns[np.repeat(np.arange(len(columns)), row)], axis=0)
             errors.append(np.max(np.abs(said - product) / (np.abs(product) + TINY), initial=0.0))
-    bound = 8 * max(1, parameters.degree) * float(np.finfo(data.X.dtype).eps)
+    bound = 8 * max(1, parameters.degree) * float(np.finfo(data.dtype).eps)
     said, counted = (
         "largest relative difference from the monomials multiplied out",
         "repeated, out of order or not counted",

@@ -97,7 +97,7 @@ def _task_of(parameters: Seen, data: TrainingData) -> LogisticTask:
         column = np.full((X.shape[0], 1), constant)
         X = sparse.hstack([X, column], format="csr") if sparse.issparse(X) else np.hstack([X, column])
     weight = weight * parameters.C if l1 + l2 > 0.0 else weight
-    is_free, is_single = bool(parameters.fit_intercept) and not constant, data.X.dtype == np.float32
+    is_free, is_single = bool(parameters.fit_intercept) and not constant, data.dtype == np.float32
     rough = float(parameters.tol) if parameters.tol > ROUGH_TOL else 0.0
     return LogisticTask(X, data.y, len(data.classes), weight, l1, l2, is_free, constant, is_single, rough)
 

@@ -67,7 +67,7 @@ def prove_perceptron(fitted: Seen, parameters: Seen, data: TrainingData) -> Cert
     coef, intercept = dense(fitted.coef_).astype(np.float64), np.asarray(fitted.intercept_, dtype=np.float64)
     # the same number added many times rounds one way, and there were at most so many
     added_up = EPSILON * parameters.max_iter * n
-    rounding = max(float(np.finfo(data.X.dtype).eps), sum_error(n)) * 16.0 + added_up
+    rounding = max(float(np.finfo(data.dtype).eps), sum_error(n)) * 16.0 + added_up
     stored, error = kept_dual(fitted, data), np.inf
     said = "part by which the line differs from the rows times dual_coef_"
     if stored.shape != signs.shape:

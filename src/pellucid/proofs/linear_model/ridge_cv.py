@@ -89,10 +89,15 @@ def prove_penalty_choice(rows: LeftOutRows, chosen: Array, alphas: Array) -> Cla
     be and the largest that others can.
     """
     ranges = np.array([rows.mean_squares(alpha) for alpha in (*alphas, *chosen)])  # (a, 2, t)
-    if len(chosen) == 1:
+    return choice_claim(ranges, len(alphas), len(chosen))
+
+
+def choice_claim(ranges: Array, n_alphas: int, n_chosen: int) -> Claim:
+    """Return the claim from the least and the largest error of all penalties, then of the chosen ones: (a, 2, t)."""
+    if n_chosen == 1:
         ranges = ranges.mean(axis=2, keepdims=True)
-    best = ranges[: len(alphas), 1].min(axis=0)
-    own = np.array([ranges[len(alphas) + k, 0, k if len(chosen) > 1 else 0] for k in range(len(chosen))])
+    best = ranges[:n_alphas, 1].min(axis=0)
+    own = np.array([ranges[n_alphas + k, 0, k if n_chosen > 1 else 0] for k in range(n_chosen)])
     best = np.where(best < np.inf, best, own)  # of what no rounding bounds, nothing is claimed
     excess = float(np.maximum(np.max((own - best) / np.where(best > 0, best, 1.0)), 0.0))
     return Claim("penalty", "left-out error of alpha_ above the least of all alphas, relative", excess, TIE, NOT_BEST)
@@ -106,7 +111,7 @@ def score_claims(
     if not np.isfinite(most).all():
         return ()
     unknown = np.maximum(most - np.abs(errors), np.abs(errors) - least)
-    bound, claims = SAME_SCORE[np.dtype(data.X.dtype)], []
+    bound, claims = SAME_SCORE[np.dtype(data.dtype)], []
     if parameters.scoring is None:
         kept, unknown = errors**2, most**2 - least**2
         scores = -kept.mean(axis=0)  # (t, a)
@@ -184,7 +189,7 @@ def _search_claims(fitted: Seen, parameters: Seen, data: TrainingData) -> tuple[
     chosen = np.flatnonzero(alphas == fitted.alpha_)
     own = float(scores[chosen[0]]) if len(chosen) else -np.inf
     size = max(1.0, float(np.abs(scores).max()))
-    bound = SAME_SCORE[np.dtype(data.X.dtype)]
+    bound = SAME_SCORE[np.dtype(data.dtype)]
     return (
         Claim("penalty", ABOVE, (float(scores.max()) - own) / size, bound, NOT_BEST),
         Claim("score", "difference of best_score_ from that score", abs(fitted.best_score_ - own) / size, bound),

@@ -61,20 +61,27 @@ def prove_mixed_nb(fitted: Seen, parameters: Seen, data: TrainingData) -> Certif
     rows_of, counts = _rows_and_counts(data)
     columns = [column_values(data.X, j) for j in range(data.X.shape[1])]
     numbers = [c for c, d in zip(columns, fitted.densities_, strict=True) if type(d[0]).__name__ == "Gaussian"]
-    epsilon = _Smoothing(np.column_stack(numbers), data, parameters.var_smoothing) if numbers else None
+    epsilon = Smoothing.of(np.column_stack(numbers), data, parameters.var_smoothing) if numbers else None
     claims = [Claim("conditionals", "", 0.0, sum_error(len(data.y)))]
     for column, densities in zip(columns, fitted.densities_, strict=True):
         for rows, density in zip(rows_of, densities, strict=True):
-            proof = _prove_column(density, column, rows, data.weights, parameters.alpha, epsilon)
+            proof = column_certificate(density, column, rows, data.weights, parameters.alpha, epsilon)
             claims.extend(proof.claims)
+    return mixed_certificate(fitted, parameters, claims, counts, len(data.y), data.X)
+
+
+def mixed_certificate(
+    fitted: Seen, parameters: Seen, claims: Sequence[Claim], counts: Array, n: int, table: Array
+) -> Certificate:
+    """Return the certificate from the claims about densities; ``table`` shows of what kind the columns are."""
     worst = worst_claim(claims)
     said = "relative distance of a density from its smoothed estimate, at worst"
     prior = (counts + parameters.prior_alpha) / (counts.sum() + parameters.prior_alpha * len(counts))
     unproved = [j for j, densities in enumerate(fitted.densities_) if not _is_ours(densities[0])]
     proved = (
-        *_count_claims(fitted, counts, prior, len(data.y)),
+        *_count_claims(fitted, counts, prior, n),
         Claim("conditionals", said, worst.value, worst.bound),
-        _kind_claim(sum(_other_kinds(fitted, parameters, data.X))),
+        _kind_claim(sum(_other_kinds(fitted, parameters, table))),
     )
     reason = f"Nothing is claimed about the densities of columns {unproved}, which are the user's own."
     return Certificate("exact", proved, reason if unproved else "")
@@ -94,7 +101,7 @@ def prove_bayes_classifier(fitted: Seen, parameters: Seen, data: TrainingData) -
     if not isinstance(parameters.densities, str | type):
         what = "Prior and densities" if data.X is None else "The densities"
         return Certificate("exact", claims, f"{what} were given: nothing is claimed about how they suit the data.")
-    epsilon = _Smoothing(data.X, data, parameters.var_smoothing)
+    epsilon = Smoothing.of(data.X, data, parameters.var_smoothing)
     weight = data.weights
     proofs = [
         _prove_density(density, data.X[rows], weight[rows], None, epsilon)
@@ -107,13 +114,17 @@ def prove_bayes_classifier(fitted: Seen, parameters: Seen, data: TrainingData) -
     return Certificate("exact", (*claims, *worst))
 
 
-class _Smoothing:
+class Smoothing:
     """What is added to the variances of Gaussian columns, and how far it may be off."""
 
-    def __init__(self, X: Array, data: TrainingData, var_smoothing: float) -> None:
-        center, variance = weighted_moments(X, np.arange(len(X)), data.weights)
+    def __init__(self, center: Array, variance: Array, var_smoothing: float) -> None:
         self.value = var_smoothing * float(variance.max())
         self.lost = var_smoothing * float(rounded_means(np.abs(center) + np.sqrt(variance), variance).max())
+
+    @classmethod
+    def of(cls, X: Array, data: TrainingData, var_smoothing: float) -> Smoothing:
+        """Return that of columns with all rows."""
+        return cls(*weighted_moments(X, np.arange(len(X)), data.weights), var_smoothing)
 
 
 def _rows_and_counts(data: TrainingData) -> tuple[Sequence[Array], Array]:
@@ -174,8 +185,8 @@ def _is_ours(density: Any) -> bool:
     return isinstance(kind_of(density), str)
 
 
-def _prove_column(
-    density: Any, column: Array, rows: Array, weight: Array, alpha: float, epsilon: _Smoothing | None
+def column_certificate(
+    density: Any, column: Array, rows: Array, weight: Array, alpha: float, epsilon: Smoothing | None
 ) -> Certificate:
     """Return the certificate of the density of one column in one class; ``alpha`` is a prior on shares."""
     prior: Any = None
@@ -189,20 +200,32 @@ def _prove_column(
     return _prove_density(density, column[rows, None], weight[rows], prior, epsilon)
 
 
-def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: _Smoothing | None) -> Certificate:
+def _prove_density(density: Any, X: Array, weight: Array, prior: Any, epsilon: Smoothing | None) -> Certificate:
     """Return the certificate of one density; the Gaussian ones are smoothed, so their score does not vanish."""
     if epsilon is None or type(density).__name__ not in ("Gaussian", "MultivariateGaussian"):
         return certify_fit(density, X, weight, prior)
     mean, _ = weighted_moments(X, np.arange(len(X)), weight)
     centered = X - mean
-    covariance = (centered * weight[:, None]).T @ centered / weight.sum() + epsilon.value * np.eye(X.shape[1])
+    covariance = (centered * weight[:, None]).T @ centered / weight.sum()
+    lost = float(rounded_means(mean, covariance.diagonal())[0]) if len(mean) == 1 else 0.0  # of a fit to rows in blocks
+    return spread_certificate(density, mean, covariance, np.abs(centered).max(axis=0), X.size, epsilon, lost)
+
+
+def spread_certificate(
+    density: Any, mean: Array, covariance: Array, reach: Array, n: int, epsilon: Smoothing, lost: float = 0.0
+) -> Certificate:
+    """Return the certificate of a Gaussian of ``n`` numbers that lie at most ``reach`` from their mean.
+
+    ``lost`` of the variance is what sums that were made in parts may be wrong by.
+    """
+    covariance = covariance + epsilon.value * np.eye(len(mean))
     np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), TINY))
     own = density.covariance if hasattr(density, "covariance") else density.variance
     stored = np.asarray(own, dtype=np.float64).reshape(covariance.shape)
-    deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(X.size)  # of the stored sums and of these
+    deviation, bound = np.sqrt(covariance.diagonal()), 2 * sum_error(n)  # of the stored sums and of these
     rounded = 4 * EPSILON * np.abs(mean)  # of the means, seen in the covariance
-    widest = np.maximum(np.abs(centered).max(axis=0), deviation)  # sums about a row that is far out lose this much
-    size = np.outer(widest, widest) + (np.outer(rounded, rounded) + epsilon.lost) / bound
+    widest = np.maximum(reach, deviation)  # sums about a row that is far out lose this much
+    size = np.outer(widest, widest) + (np.outer(rounded, rounded) + epsilon.lost + lost) / bound
     means = relative_distance(np.atleast_1d(density.mean), mean, np.abs(mean) + deviation)
     spreads = relative_distance(stored, covariance, size)
     claims = (

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace
-
+from pellucid.core.array_api import array_namespace
 from pellucid.core.checks import check_positive
 from pellucid.vision.detection.boxes.box_geometry import as_boxes
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
 
+from pellucid.core.array_api import array_namespace, is_array_api_obj
 from pellucid.core.checks import check_one_of
 
 FORMS = ("xywh", "cxcywh")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from array_api_compat import array_namespace, device, is_torch_array
-
+from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.checks import check_between, check_one_of
 from pellucid.vision.detection.boxes.box_geometry import as_boxes, box_iou
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
-from array_api_compat import is_torch_array
 
+from pellucid.core.array_api import is_torch_array
 from pellucid.core.checks import check_between
 from pellucid.core.types import Array
 from pellucid.vision.detection.boxes.box_geometry import as_boxes

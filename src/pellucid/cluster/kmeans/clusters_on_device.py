@@ -1,0 +1,458 @@
+r"""Rows on a device as k-means asks for them: who is nearest to which center, and the sums of clusters.
+
+A product of short numbers (TF32) gives :math:`\|\mu\|^2 - 2x'\mu` of all rows and centers with an error that is bounded
+row by row. Rows whose two best centers are closer than that are multiplied again in float64, and those that even this
+does not tell apart are measured from differences. Sums are taken in float64 over rows sorted by their cluster, 256 at a
+time: no two threads add to one number, so that the same rows have the same sums in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from pellucid.cluster.kmeans.center_answers import (
+    FEW_COLUMNS,
+    ClusterSums,
+    bound_from_scatter,
+    labels_claim,
+    rows_to_look_at,
+)
+from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
+from pellucid.core.arrays import on_host
+from pellucid.core.device.device_moments import moments_of
+from pellucid.core.fit import Effort, Fit
+from pellucid.core.types import Array
+from pellucid.proofs.certificate import Claim
+from pellucid.proofs.rounding import EPSILON
+from pellucid.proofs.training_data import TrainingData
+from pellucid.solvers.rough_products_on_device import (
+    FARTHEST,
+    LARGEST_SQUARE,
+    NEXT_TO_NOTHING,
+    WIDTH,
+    ShortRows,
+    in_three,
+    room_for,
+    sample_of,
+    short,
+    sum_error,
+    tensor_cores,
+)
+
+PIECE = 256
+"""Rows that are summed in one go."""
+TABLE_BYTES = 2.0**27
+"""Of rough distances made at once: most of them are read again before they have left the cache."""
+
+
+REFUSED = ("random-partition",)
+"""Starts that read the rows in a way that only memory has."""
+
+
+class MeasuredOnDevice:
+    """A table on a device, and the same in short numbers: centered, in a unit in which it is near 1."""
+
+    def __init__(self, X: Any, weight: Any = None) -> None:
+        import torch
+
+        self.X, self.weight, self.shape = X, weight, tuple(X.shape)
+        sample = sample_of(X)
+        self.unit, self.middle = sample.unit, sample.center + np.median(sample.rows, axis=0)
+        self.origin = torch.from_numpy(self.middle).to(X.device)
+        n, d = self.shape
+        self.table = torch.zeros((n, d + 3 + -(d + 3) % WIDTH), dtype=torch.float32, device=X.device)
+        self.squares, self.lost = (torch.empty(n, dtype=torch.float64, device=X.device) for _ in range(2))
+        for part in self.parts(8 * d):
+            rows = ShortRows.of(X[part], self.origin, self.unit, torch.float32)
+            is_safe = rows.squares <= LARGEST_SQUARE
+            self.table[part, :d] = torch.where(is_safe[:, None], rows.short, 0.0)
+            self.squares[part], self.lost[part] = rows.squares, torch.where(is_safe, rows.lost, torch.inf)
+        self.table[:, d : d + 3] = 1.0
+
+    def parts(self, row_bytes: int) -> list[slice]:
+        """Return parts of the rows whose tables, of so many bytes a row, have room."""
+        height = max(1, int(room_for(self.X.device, most=2.0**30) // max(1, row_bytes)))
+        return [slice(start, min(start + height, self.shape[0])) for start in range(0, self.shape[0], height)]
+
+    def weights(self, rows: Any) -> Any:
+        """Return the weights of some rows, 1.0 where all count once."""
+        return 1.0 if self.weight is None else self.weight[rows]
+
+    @cached_property
+    def scatter(self) -> float:
+        """The sum of squared distances of all rows to the middle."""
+        return float((self.squares * self.weights(slice(None))).sum()) / self.unit / self.unit
+
+    def own_distances(self, centers: Array, labels: Any) -> Any:
+        """Return the squared distances of rows to their own centers."""
+        import torch
+
+        there = torch.from_numpy(centers).to(self.X.device)
+        found = torch.empty(self.shape[0], dtype=torch.float64, device=self.X.device)
+        for part in self.parts(16 * self.shape[1]):
+            apart = there[labels[part]]
+            apart -= self.X[part]
+            torch.sum(apart.square_(), dim=1, out=found[part])
+        return found
+
+    def objective(self, centers: Array, labels: Any) -> float:
+        """Return the weighted sum of these."""
+        return float((self.own_distances(centers, labels) * self.weights(slice(None))).sum())
+
+    def nearest(self, centers: Array) -> Any:
+        """Return the nearest center of each row, of equally near ones the first."""
+        import torch
+
+        there = torch.from_numpy((centers - self.middle) * self.unit).to(self.X.device)
+        sizes = (there * there).sum(dim=1)
+        labels = torch.empty(self.shape[0], dtype=torch.int64, device=self.X.device)
+        unsure = torch.ones(self.shape[0], dtype=torch.bool, device=self.X.device)
+        if float(sizes.max()) < LARGEST_SQUARE:
+            self._by_short_products(there, sizes, labels, unsure)
+        for decide in (self._by_products, self._by_differences):
+            left = unsure.nonzero()[:, 0]
+            if not len(left):
+                break
+            labels[left], unsure[left] = decide(left, centers, there, sizes)
+        return labels
+
+    def _by_short_products(self, centers: Any, sizes: Any, labels: Any, unsure: Any) -> None:
+        """Write the nearest centers, and which rows have another one within the error."""
+        import torch
+
+        factors, errors = self._factors(centers, sizes)
+        errors = (2.0 * errors).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
+        height = max(64, int(TABLE_BYTES) // (4 * len(centers)))
+        with tensor_cores():
+            for start in range(0, self.shape[0], height):
+                part = slice(start, min(start + height, self.shape[0]))
+                rough = factors @ self.table[part].T  # (k, rows): the least of a column is found without a shuffle
+                best, labels[part] = rough.min(dim=0)
+                rough.scatter_(0, labels[None, part], FARTHEST)
+                unsure[part] = ~(rough.amin(dim=0) - best > errors[part])
+
+    def _factors(self, centers: Any, sizes: Any) -> tuple[Any, Any]:
+        """Return what the table is multiplied with, and by how much the products of each row can err."""
+        import torch
+
+        k, d = centers.shape
+        factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32, device=centers.device)
+        factors[:, :d] = short(-2.0 * centers)
+        for place, part in enumerate(in_three(sizes)):
+            factors[:, d + place] = part
+        lost = (-2.0 * centers - factors[:, :d]).square().sum(dim=1).sqrt().max()
+        return factors, self._errors(sizes.max(), lost, sum_error(d + 3, torch.float32))
+
+    def pairs_in_reach(self, centers: Array, reach: Any) -> tuple[Any, Any, Any]:
+        """Return centers and rows that may be nearer to each other than the reach of the row, with squared distances.
+
+        ``reach`` are squared distances, too.
+        """
+        import torch
+
+        there = torch.from_numpy(centers).to(self.X.device)
+        moved = (there - self.origin) * self.unit
+        sizes = (moved * moved).sum(dim=1)
+        most = reach * self.unit**2 - self.squares
+        if float(sizes.max()) < LARGEST_SQUARE:
+            factors, errors = self._factors(moved, sizes)
+            most += errors
+        else:
+            factors, most = torch.zeros_like(self.table[: len(there)]), most + torch.inf
+        most = (most + 2.0**-20 * most.abs()).to(torch.float32)
+        found = []
+        with tensor_cores():
+            for part in self.parts(16 * len(there)):
+                rough = factors @ self.table[part].T
+                which, rows = (~(rough > most[part])).nonzero(as_tuple=True)
+                rows += part.start
+                found += [(which[some], rows[some]) for some in self._runs(len(rows))]
+        squares = [(self.X[rows] - there[which]).square_().sum(dim=1) for which, rows in found]
+        which, rows = (torch.cat(parts) for parts in zip(*found, strict=True))
+        return which, rows, torch.cat(squares)
+
+    def _runs(self, n: int) -> list[slice]:
+        height = max(1, int(room_for(self.X.device, most=2.0**30)) // (24 * self.shape[1]))
+        return [slice(start, start + height) for start in range(0, max(n, 1), height)]
+
+    def _errors(self, largest: Any, lost: Any, rounding: float, rows: Any = slice(None)) -> Any:
+        """Return by how much a rough distance of each row can differ from the sum of squared differences.
+
+        ``largest`` is the largest square of a center, ``lost`` the length of what rounding took from twice a center.
+        """
+        squares, longest = self.squares[rows], 2.0 * largest.sqrt()
+        lengths, loss = squares.sqrt(), self.lost[rows] if rounding > 1e-9 else 0.0
+        product = lengths * lost + loss * longest + rounding * 1.01 * (lengths * longest + largest)
+        exact = 4 * (self.shape[1] + 8) * EPSILON * (squares + largest)
+        return 1.1 * (product + exact + NEXT_TO_NOTHING * 2.0**-10 * (1.0 + lengths))
+
+    def _by_products(self, rows: Any, _given: Array, centers: Any, sizes: Any) -> tuple[Any, Any]:
+        """Return the nearest centers of some rows by products in float64, and which are still not told apart."""
+        import torch
+
+        labels, unsure = torch.zeros_like(rows), torch.zeros_like(rows, dtype=torch.bool)
+        if len(centers) == 1:
+            return labels, unsure
+        rounding = sum_error(centers.shape[1] + 3, torch.float64)
+        height = max(1, int(room_for(rows.device, most=2.0**30)) // (24 * sum(centers.shape)))
+        for start in range(0, len(rows), height):
+            part, some = slice(start, start + height), rows[start : start + height]
+            moved = (self.X[some].to(torch.float64) - self.origin) * self.unit
+            lowest, places = torch.addmm(sizes, moved, centers.T, alpha=-2.0).topk(2, dim=1, largest=False)
+            errors = 2.0 * self._errors(sizes.max(), 0.0, rounding, some)
+            labels[part], unsure[part] = places[:, 0], ~(lowest[:, 1] - lowest[:, 0] > errors)
+        return labels, unsure
+
+    def _by_differences(self, rows: Any, centers: Array, *_coded: Any) -> tuple[Any, Any]:
+        """Return the nearest centers of some rows by the sums of squared differences."""
+        import torch
+
+        there = torch.from_numpy(centers).to(rows.device)
+        numbers, found = torch.arange(len(there), device=rows.device), []
+        height = max(1, int(room_for(rows.device, most=2.0**30)) // (24 * len(there) * self.shape[1]))
+        for some in rows.split(height):
+            squares = (self.X[some].to(torch.float64)[:, None, :] - there).square_().sum(dim=2)
+            is_least = squares == squares.amin(dim=1, keepdim=True)
+            found.append(torch.where(is_least, numbers, len(there)).amin(dim=1))
+        labels = torch.cat(found)
+        return labels, torch.zeros_like(labels, dtype=torch.bool)
+
+
+class SumsOnDevice(ClusterSums):
+    """Sums of the rows of each cluster: taken on the device, kept on the host."""
+
+    rows: Any
+
+    def __init__(self, rows: MeasuredOnDevice, n_clusters: int) -> None:
+        super().__init__(rows, None, n_clusters)  # type: ignore[arg-type]  # the table is not looked at
+
+    @cached_property
+    def scatter(self) -> float:
+        """The sum of squared distances of all rows to the middle."""
+        return self.rows.scatter
+
+    def gather(self, labels: Any) -> None:
+        """Sum all rows anew."""
+        for total in (self.sums, self.totals, self.counts):
+            total[:] = 0
+        self._add(None, labels, 1)
+
+    def exchange(self, which: Any, before: Any, labels: Any) -> None:
+        """Take rows out of the clusters they leave and add them to their new ones."""
+        self._add(which, before, -1)
+        self._add(which, labels, 1)
+
+    def _add(self, which: Any, labels: Any, sign: int) -> None:
+        rows, k = self.rows, len(self.counts)
+        order, ends = by_label(labels, k)
+        which = order if which is None else which[order]
+
+        def centered(some: Any) -> Any:
+            values = rows.X[some] - rows.origin
+            return values if rows.weight is None else values * rows.weight[some][..., None]
+
+        self.sums += sign * segment_sums(centered, which, ends, rows.shape[1]).cpu().numpy()
+        counts = ends.diff().cpu().numpy()
+        self.counts += sign * counts
+        if rows.weight is None:
+            self.totals += sign * counts
+        else:
+            weights = segment_sums(lambda some: rows.weight[some][..., None], which, ends, 1)
+            self.totals += sign * weights.cpu().numpy()[:, 0]
+
+
+def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
+    """Return the positions of labels in their order, and where each label begins and the last one ends."""
+    import torch
+
+    shortest = torch.uint8 if n_labels < 256 else torch.int16 if n_labels < 32768 else torch.int64
+    ranked, order = labels.to(shortest).sort(stable=True)
+    borders = torch.arange(n_labels + 1, device=labels.device)
+    return order, torch.searchsorted(ranked.to(torch.int64), borders)
+
+
+def segment_sums(values_of: Any, which: Any, ends: Any, n_columns: int) -> Any:
+    """Return the sums of ``values_of(rows)`` over segments of ``which``, that ``ends`` bound; in float64, in one order.
+
+    Segments are cut into pieces of 256; the sums of pieces are values again, until no segment can have two.
+    """
+    import torch
+
+    k, longest = len(ends) - 1, len(which)
+    if not longest:
+        return torch.zeros((k, n_columns), dtype=torch.float64, device=ends.device)
+    while True:
+        counts = -(-ends.diff() // PIECE)
+        firsts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        numbers = torch.arange(len(which) // PIECE + k, device=ends.device)  # at least as many as there are pieces
+        owner = (torch.searchsorted(firsts, numbers, right=True) - 1).clamp(max=k - 1)
+        starts = ends[owner] + (numbers - firsts[owner]) * PIECE
+        found = _piece_sums(values_of, which, starts, ends[owner + 1], n_columns)
+        longest = -(-longest // PIECE)
+        if longest == 1:
+            return found[firsts[:-1].clamp(max=len(found) - 1)] * (counts > 0)[:, None]
+        values_of, which, ends = found.__getitem__, numbers, firsts
+
+
+def _piece_sums(values_of: Any, which: Any, starts: Any, stops: Any, n_columns: int) -> Any:
+    """Return the sum of each piece: of at most 256 rows from its start, none where that is at the stop or behind."""
+    import torch
+
+    found = torch.empty((len(starts), n_columns), dtype=torch.float64, device=starts.device)
+    height = max(1, int(room_for(starts.device, most=2.0**30)) // (24 * PIECE * n_columns))
+    steps = torch.arange(PIECE, device=starts.device)
+    for first in range(0, len(starts), height):
+        part = slice(first, first + height)
+        places = starts[part, None] + steps
+        is_inside = places < stops[part, None]
+        values = values_of(which[places.clamp(max=len(which) - 1)])
+        torch.sum(values.mul_(is_inside[..., None]), dim=1, out=found[part])
+    return found
+
+
+class ClustersOnDevice(Clusters):
+    """The rows of a fit with their nearest centers, and the sums of the clusters, where the rows are."""
+
+    few_rows = 0  # a proof as ``verify`` makes it would bring the rows to the host
+
+    def __init__(self, data: Any, centers: Array) -> None:
+        import torch
+
+        self.data, self.rows = data, MeasuredOnDevice(data.X, data.weight)
+        self.dtype = np.dtype(np.float32 if data.X.dtype == torch.float32 else np.float64)
+        self.sums: SumsOnDevice = SumsOnDevice(self.rows, len(centers))
+        self.labels: Any = None
+
+    @property
+    def names(self) -> Any:
+        """The nearest center of each row."""
+        return self.labels.cpu().numpy()
+
+    def assign(self, centers: Array) -> int:
+        """Give each row its nearest center; return how many rows changed their cluster."""
+        self.centers, before, self.labels = centers, self.labels, self.rows.nearest(centers)
+        n = len(self.labels)
+        which = None if before is None else (before != self.labels).nonzero()[:, 0]
+        if which is None or 2 * len(which) > n:
+            self.gather()
+        elif len(which):
+            self.sums.exchange(which, before[which], self.labels[which])
+        return n if which is None else len(which)
+
+    def gather(self) -> None:
+        """Sum all rows anew."""
+        self.sums.gather(self.labels)
+
+    def means(self) -> Array:
+        """Return the means of the clusters."""
+        return self.sums.means(self.centers)
+
+    def objective(self) -> float:
+        """Return the sum of squared distances to the centers."""
+        return self.sums.objective(self.centers)
+
+    def empty(self) -> list[int]:
+        """Return the clusters without rows."""
+        return np.flatnonzero(self.sums.counts == 0).tolist()
+
+    def farthest(self) -> Iterator[tuple[int, int, float]]:
+        """Yield rows with their clusters and squared distances to their centers, the farthest first."""
+        distances, rows = self.rows.own_distances(self.centers, self.labels).sort(descending=True, stable=True)
+        labels = self.labels[rows]
+        for some in self.rows.parts(1 << 17):
+            yield from zip(rows[some].tolist(), labels[some].tolist(), distances[some].tolist(), strict=True)
+
+    def put(self, row: int, cluster: int) -> None:
+        """Put a row into another cluster."""
+        which = self.labels.new_tensor([row])
+        before = self.labels[which]
+        self.labels[row] = cluster
+        self.sums.exchange(which, before, self.labels[which])
+
+    def finish(self, centers: Array) -> tuple[Any, float]:
+        """Return the labels and the objective."""
+        return self.labels.int(), self.rows.objective(centers, self.labels)
+
+    def spread(self, labels: Any) -> Any:
+        """Return the labels of all given rows; those of weight 0 have none."""
+        if self.data.kept is None:
+            return labels
+        full = labels.new_full((len(self.data.given[0]),), -1)
+        full[self.data.kept] = labels
+        return full
+
+    def labels_claim(self, centers: Array, labels: Any) -> Claim:
+        """Return the claim that rows are with their nearest centers."""
+        some = rows_to_look_at(len(labels), centers)
+        return labels_claim(self.data.X[some].cpu().numpy(), centers, labels[some].cpu().numpy())
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value of the rows."""
+        return float(max(self.data.X.max(), -self.data.X.min()))
+
+    def least_objective(self, n_clusters: int) -> float:
+        """Return what no clustering can beat, 0 if unknown."""
+        n, d = self.rows.shape
+        if d > FEW_COLUMNS:
+            return 0.0
+        return bound_from_scatter(moments_of((self.data.X,), self.data.weight).scatter, n, n_clusters)
+
+
+# the fit, and what the model answers
+
+
+def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
+    """Return the best of all starts."""
+    estimator._check_count(len(data.X))
+    if isinstance(estimator.init, str) and estimator.init in REFUSED:
+        raise ValueError(f"init must not be {estimator.init!r} for arrays on a device, got it. Take 'random'.")
+    rng = check_random_state(estimator.random_state)
+    effort = Effort(estimator.tol, estimator.max_iter, lambda centers: watch({"cluster_centers_": centers}))
+    best = None
+    if isinstance(estimator.init, str) and data.X.shape[1] == 1:  # by a table of the different values, on the host
+        weight = None if data.weight is None else on_host(data.weight)
+        best = best_line_centers(TrainingData(on_host(data.X), weight=weight), estimator.n_clusters)
+    if best is None:
+        found = best_lloyd(data, lambda: estimator._start(data, rng), estimator._start_count(), effort)
+    else:
+        found = lloyd(data, best[0], effort, least=best[1])
+    labels = found.attributes["labels_"]
+    estimator._warn_of_empty_clusters(len(labels[labels >= 0].unique()))
+    return found
+
+
+fit_on_device.way = "rough distances in TF32, decided in float64 there; centers on the host"  # type: ignore[attr-defined]
+
+
+def predict(model: Any, X: Any) -> Any:
+    """Return the nearest center of each row."""
+    return MeasuredOnDevice(X).nearest(_centers(model)).int()
+
+
+def transform(model: Any, X: Any) -> Any:
+    """Return the distance of each row to each center, from differences."""
+    import torch
+
+    centers, rows = torch.from_numpy(_centers(model)).to(X.device), X.to(torch.float64)
+    height = max(1, int(room_for(X.device, most=2.0**30)) // (16 * centers.numel()))
+    found = [(part[:, None, :] - centers).square_().sum(dim=2).sqrt_().to(X.dtype) for part in rows.split(height)]
+    return torch.cat(found)
+
+
+def score(model: Any, X: Any, _y: Any = None, sample_weight: Any = None) -> float:
+    """Return minus the objective of the rows."""
+    import torch
+
+    weight = None if sample_weight is None else torch.as_tensor(sample_weight, dtype=torch.float64, device=X.device)
+    rows, centers = MeasuredOnDevice(X, weight), _centers(model)
+    return -rows.objective(centers, rows.nearest(centers))
+
+
+def _centers(model: Any) -> Array:
+    return on_host(model.cluster_centers_).astype(np.float64)

@@ -1,0 +1,142 @@
+"""Where arrays are: which of them are worked on there, and models that go there and come back."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from pellucid.core.array_api import array_namespace, device
+from pellucid.core.arrays import is_foreign, on_host
+from pellucid.core.cards import LATER, card_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """A device of a library, with the precision in which answers are kept there."""
+
+    library: str
+    """The module with the functions of its arrays."""
+    device: Any
+    dtype: Any
+
+    @classmethod
+    def of(cls, X: Any) -> Place:
+        """Return where an array is; whole numbers are answered in double precision."""
+        xp = array_namespace(X)
+        return cls(xp.__name__, device(X), X.dtype if xp.isdtype(X.dtype, "real floating") else xp.float64)
+
+    @property
+    def xp(self) -> Any:
+        """The functions of its arrays."""
+        return import_module(self.library)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether answers are kept in single precision."""
+        return bool(self.dtype == self.xp.float32)
+
+    def holding(self, values: Any, dtype: Any = None) -> Any:
+        """Return numbers as an array there."""
+        return self.xp.asarray(values, dtype=dtype, device=self.device)
+
+    @property
+    def words(self) -> str:
+        """The library, the device and the precision."""
+        library = self.library.rpartition(".")[2]
+        return f"{library} on {self.device}, {'float32' if self.is_short else 'float64'}"
+
+
+def to_host(model: Any) -> Any:
+    """Return a copy of a fitted model whose attributes are NumPy arrays; the model itself if they are already.
+
+    Examples
+    --------
+    >>> import pellucid
+    >>> from pellucid.linear_model import LinearRegression
+    >>> model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
+    >>> pellucid.to_host(model) is model
+    True
+    """
+    host = _with_attributes(model, _brought_back, is_foreign)
+    later = vars(host).get(LATER, {})
+    if any(isinstance(compute, MovedLater) for compute in later.values()):
+        host = copy.copy(host) if host is model else host
+        stays = {name: getattr(compute, "compute", compute) for name, compute in later.items()}
+        setattr(host, LATER, stays)
+    return host
+
+
+def at_place(model: Any, place: Place) -> Any:
+    """Return a copy of a fitted model whose numbers are arrays at a place; the model itself if they are already."""
+
+    def moved(value: Any) -> Any:
+        return _moved(value, place, at_least=place.dtype)
+
+    return _with_attributes(
+        model, moved, lambda value: isinstance(value, (np.ndarray, np.generic)) or is_foreign(value)
+    )
+
+
+def settle(model: Any, place: Place, way: str) -> None:
+    """Move the fitted attributes of a model to a place, and let ``backend_`` say so."""
+    kinds = card_of(type(model)).attributes
+    for name, value in list(vars(model).items()):
+        if name in kinds:
+            setattr(model, name, _moved(value, place))
+    later = vars(model).get(LATER)
+    if later:
+        setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in later.items()})
+    model.backend_ = f"{place.words}: {way}"
+
+
+@dataclass(frozen=True)
+class MovedLater:
+    """Computes an attribute when somebody asks for it, and moves it to where the others are."""
+
+    compute: Callable[[], Any]
+    place: Place
+
+    def __call__(self) -> Any:
+        """Return the attribute."""
+        return _moved(self.compute(), self.place)
+
+
+def _moved(value: Any, place: Place, *, at_least: Any = None) -> Any:
+    """Return numbers at a place, in their own precision or, if that is less, in the one that is asked for."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(part, place, at_least=at_least) for part in value)
+    if not is_foreign(value):
+        if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biuf":
+            return value
+        value = place.holding(np.asarray(value))
+    elif device(value) != place.device:
+        value = place.holding(on_host(value))
+    xp = place.xp
+    is_shorter = at_least == xp.float64 and value.dtype == xp.float32
+    return xp.astype(value, at_least) if is_shorter else value
+
+
+def _brought_back(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)(_brought_back(part) for part in value)
+    host = on_host(value)
+    return host if host.ndim else host[()]
+
+
+def _with_attributes(model: Any, change: Callable[[Any], Any], concerns: Callable[[Any], bool]) -> Any:
+    """Return a shallow copy with some fitted attributes changed; the model itself if none is concerned."""
+
+    def is_concerned(value: Any) -> bool:
+        return any(map(concerns, value)) if isinstance(value, (list, tuple)) else concerns(value)
+
+    changed = {name: change(value) for name, value in vars(model).items() if is_concerned(value)}
+    if not changed:
+        return model
+    twin = copy.copy(model)
+    vars(twin).update(changed)
+    return twin

@@ -1,0 +1,242 @@
+"""The same estimator on a device: the answer of the host, as tensors, proved, saved, or refused in a sentence."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone, is_classifier, is_regressor
+
+import pellucid
+from pellucid.core.arrays import is_foreign, on_host
+from pellucid.core.cards import MethodCard, all_cards
+from pellucid.core.device import device_rows
+from pellucid.core.input_rules import NO_TARGET
+from pellucid.decomposition import PCA
+from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from pellucid.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from tests.core.device.conftest import torch
+
+There = Callable[[Any], Any]
+CARDS = {card.name: card for card in all_cards()}
+BY_BLOCKS = [name for name, card in CARDS.items() if card.device and ":" not in card.device]
+ELSEWHERE = [name for name, card in CARDS.items() if not card.device and card.extra != "deep"]
+
+
+def table(dtype: str = "float64", offset: float = 3.0) -> tuple[Any, Any, Any]:
+    """Return rows, a target of numbers and one of three labels."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 5)) + offset * np.arange(5)
+    y = X @ rng.standard_normal(5) + 0.3 * rng.standard_normal(300)
+    return X.astype(dtype), y.astype(dtype), np.digitize(y, np.quantile(y, [0.4, 0.7]))
+
+
+def target_of(card: MethodCard, y: Any, labels: Any) -> tuple[Any, ...]:
+    """Return the target that a method wants, as arguments of fit."""
+    estimator = card.estimator()
+    if card.rules_for(estimator).summed_target == NO_TARGET:
+        return ()
+    return (labels if is_classifier(estimator) else y,)
+
+
+def rows_for(name: str, X: Any) -> Any:
+    """Return rows that a method takes: counts are not below 0."""
+    return np.abs(X) if name == "MultinomialNB" else X
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_answer_of_the_host(name: str, dtype: str, there: There) -> None:
+    card = CARDS[name]
+    X, y, labels = table(dtype)
+    X, target = rows_for(name, X), target_of(card, y, labels)
+    model = card.estimator().fit(there(X), *map(there, target))
+    host = card.estimator().fit(X, *target)
+    close = {"rtol": 1e-9, "atol": 1e-9} if dtype == "float64" else {"rtol": 2e-4, "atol": 2e-4}
+    for attribute in card.attributes:
+        ours, theirs = getattr(model, attribute, None), getattr(host, attribute, None)
+        if isinstance(theirs, np.ndarray) and theirs.dtype.kind == "f" and attribute not in ("mse_path_",):
+            assert is_foreign(ours), attribute
+            assert on_host(ours).dtype == theirs.dtype, attribute
+            np.testing.assert_allclose(on_host(ours), theirs, **close, err_msg=attribute)
+    assert pellucid.verify(model, there(X), *map(there, target)).holds
+    assert model.certificate_.holds
+    assert "torch on" in model.backend_
+    assert host.backend_ == "NumPy on the host"
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform"):
+        if hasattr(model, method):
+            said = getattr(model, method)(there(X))
+            assert is_foreign(said), method
+            np.testing.assert_allclose(
+                on_host(said), getattr(host, method)(X), rtol=1e-3 if dtype == "float32" else 1e-8, atol=1e-3
+            )
+            np.testing.assert_allclose(getattr(model, method)(X), getattr(host, method)(X), rtol=1e-3, atol=1e-3)
+    if is_classifier(model) or is_regressor(model):
+        assert model.score(there(X), *map(there, target)) == pytest.approx(host.score(X, *target), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", BY_BLOCKS)
+def test_forged_attributes(name: str, there: There) -> None:
+    card = CARDS[name]
+    X, y, labels = table()
+    X, target = rows_for(name, X), target_of(card, y, labels)
+    model = card.estimator().fit(there(X), *map(there, target))
+    attribute = next(
+        one for one in ("coef_", "components_", "theta_", "feature_log_prob_", "means_", "cluster_centers_")
+        if hasattr(model, one)
+    )  # fmt: skip
+    setattr(model, attribute, getattr(model, attribute) * 1.01)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(model, there(X), *map(there, target)).holds
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_others_refuse(name: str, there: There) -> None:
+    X, y, labels = table()
+    estimator = clone(CARDS[name].estimator()) if name not in ("Stacking", "Voting") else CARDS[name].estimator()
+    with pytest.raises((ValueError, TypeError)) as refused:
+        estimator.fit(there(np.abs(X)), *map(there, target_of(CARDS[name], y, labels)))
+    if isinstance(refused.value, ValueError):
+        assert "on a device" in str(refused.value)
+    assert not [key for key in vars(estimator) if key.endswith("_") and not key.startswith("_")]
+
+
+@pytest.mark.parametrize("weighted", [Ridge, Lasso, LinearRegression, GaussianNB, PCA])
+def test_weights_are_repetitions(weighted: Any, there: There) -> None:
+    X, y, labels = table()
+    weight = np.arange(len(X)) % 3
+    target = () if weighted is PCA else (labels if is_classifier(weighted()) else y,)
+    one = weighted().fit(there(X), *map(there, target), sample_weight=there(weight))
+    many = weighted().fit(there(np.repeat(X, weight, axis=0)), *(there(np.repeat(t, weight)) for t in target))
+    for attribute in ("coef_", "theta_", "var_", "components_", "mean_"):
+        if hasattr(one, attribute):
+            np.testing.assert_allclose(on_host(getattr(one, attribute)), on_host(getattr(many, attribute)), atol=1e-9)
+    given = there(X), *map(there, target)
+    assert pellucid.verify(one, *given, sample_weight=there(weight)).holds
+
+
+def test_bits_are_the_same_again(there: There) -> None:
+    X, y, _ = table("float32")
+    first, second = (Ridge().fit(there(X), there(y)) for _ in range(2))
+    assert torch.equal(first.coef_, second.coef_)
+
+
+def test_labels_in_words(there: There) -> None:
+    X, _, labels = table()
+    words = np.array(["low", "middle", "top"])[labels]
+    model = LinearDiscriminantAnalysis().fit(there(X), words)
+    said = model.predict(there(X))
+    assert isinstance(said, np.ndarray)
+    np.testing.assert_array_equal(said, LinearDiscriminantAnalysis().fit(X, words).predict(X))
+    assert pellucid.verify(model, there(X), words).holds
+    assert model.score(there(X), words) > 0.8
+
+
+def test_host_model_asked_on_a_device(there: There) -> None:
+    X, y, _ = table()
+    model = Ridge().fit(X, y)
+    np.testing.assert_allclose(on_host(model.predict(there(X))), model.predict(X))
+    single = model.predict(there(X.astype(np.float32)))
+    assert single.dtype == torch.float64  # as of NumPy arrays: the larger precision of both
+
+
+def test_files_pickle_and_clone(there: There, tmp_path: Any) -> None:
+    X, y, _ = table("float32")
+    model = Ridge(alpha=2.0).fit(there(X), there(y))
+    pellucid.save(model, tmp_path / "ridge.safetensors")
+    again = pellucid.load(tmp_path / "ridge.safetensors")
+    assert isinstance(again.coef_, np.ndarray)
+    np.testing.assert_array_equal(again.coef_, on_host(model.coef_))
+    assert pellucid.verify(again, X, y).holds
+    assert torch.equal(pickle.loads(pickle.dumps(model)).coef_, model.coef_)
+    assert clone(model).alpha == 2.0
+    assert isinstance(pellucid.to_host(model).coef_, np.ndarray)
+
+
+def test_rows_of_the_host_are_sent(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_rows, "STREAMED_BYTES", 4000)
+    X, y, labels = table("float32")
+    device = there(X).device
+    with sklearn.config_context(array_api_dispatch=False), pellucid.on_device(device):
+        model = Ridge().fit(X, y)
+        classes = LinearDiscriminantAnalysis().fit(torch.as_tensor(X), torch.as_tensor(labels))
+        said = model.predict(X)
+    assert isinstance(model.coef_, np.ndarray)
+    assert isinstance(said, np.ndarray)
+    assert f"torch on {device}" in model.backend_
+    np.testing.assert_allclose(model.coef_, Ridge().fit(X, y).coef_, rtol=1e-5)
+    assert is_foreign(classes.coef_)
+    assert classes.coef_.device.type == "cpu"
+    np.testing.assert_allclose(on_host(classes.coef_), LinearDiscriminantAnalysis().fit(X, labels).coef_, rtol=1e-3)
+
+
+def test_without_dispatch_a_tensor_of_the_processor_is_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "__array__", lambda tensor, *_: tensor.numpy())
+    X, y, _ = table()
+    with sklearn.config_context(array_api_dispatch=False):
+        model = Ridge().fit(torch.as_tensor(X), torch.as_tensor(y))
+    assert isinstance(model.coef_, np.ndarray)
+
+
+def test_columns_that_depend_on_each_other(there: There) -> None:
+    X, y, _ = table()
+    X = np.column_stack([X, X[:, 0] + 1e-7 * X[:, 1]])
+    ours, host = LinearRegression().fit(there(X), there(y)), LinearRegression().fit(X, y)
+    np.testing.assert_allclose(on_host(ours.predict(there(X))), host.predict(X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), np.zeros(2), "NaN or infinity, in row 0"),
+        (np.array([[1.0, np.inf], [0.0, 1.0]]), np.zeros(2), "NaN or infinity, in row 0"),
+        (np.eye(2), np.array([0.0, np.nan]), "y must be finite"),
+        (np.eye(2), np.zeros(3), "inconsistent numbers of samples"),
+        (np.zeros((0, 2)), np.zeros(0), "n_samples=0|0 sample"),
+        (np.zeros(3), np.zeros(3), "2D"),
+        (np.full((3, 2), 1e200), np.zeros(3), "squares are finite"),
+    ],
+)
+def test_bad_input(X: Any, y: Any, words: str, there: There) -> None:
+    model = Ridge()
+    with pytest.raises(ValueError, match=words):
+        model.fit(there(X), there(y))
+    assert not hasattr(model, "coef_")
+
+
+def test_bad_questions(there: There) -> None:
+    X, y, _ = table()
+    model = Ridge().fit(there(X), there(y))
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        model.predict(there(X[:, :2]))
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.predict(there(X * np.nan))
+    with pytest.raises(ValueError, match="float32, float64"):
+        Ridge().fit(there(X).to(torch.float16), there(y))
+    with pytest.raises(ValueError, match="Negative values"):
+        MultinomialNB().fit(there(-X), there(np.arange(300) % 2))
+    with pytest.raises(ValueError, match="sample_weight must be finite numbers of at least 0"):
+        Ridge().fit(there(X), there(y), sample_weight=there(np.full(300, -1.0)))
+
+
+def test_logistic_without_a_penalty_and_with_words(there: There) -> None:
+    X, _, labels = table()
+    words = np.array(["low", "middle", "top"])[labels]
+    for target, parameters in ((words, {}), (labels == 1, {"C": np.inf}), (labels, {"class_weight": "balanced"})):
+        model = LogisticRegression(**parameters).fit(there(X), target if target is words else there(target))
+        host = LogisticRegression(**parameters).fit(X, target)
+        np.testing.assert_allclose(on_host(model.coef_), host.coef_, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(on_host(model.predict(there(X))), host.predict(X))
+        assert model.certificate_.holds
+
+
+def test_bernoulli_impossible_rows(there: There) -> None:
+    X, labels = np.array([[0, 1], [0, 1], [1, 0], [1, 0]]), np.array([0, 0, 1, 1])
+    model = BernoulliNB(alpha=1e-300, force_alpha=True).fit(there(X), there(labels))
+    host = BernoulliNB(alpha=1e-300, force_alpha=True).fit(X, labels)
+    np.testing.assert_allclose(on_host(model.predict_proba(there(X))), host.predict_proba(X), atol=1e-12)

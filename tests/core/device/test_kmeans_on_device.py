@@ -1,0 +1,165 @@
+"""k-means on a device: the start, the rounds and the labels of k-means in memory."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import pellucid
+from pellucid.cluster import KMeans
+from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
+from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
+from tests.core.device.conftest import DEVICE
+
+torch = pytest.importorskip("torch")
+
+
+def there(array):
+    return torch.as_tensor(array, device=DEVICE)
+
+
+def tables():
+    rng = np.random.default_rng(0)
+    normal = rng.standard_normal
+    return {
+        "usual": normal((3000, 8)),
+        "more rows than one bucket": normal((40_000, 3)),
+        "ties": rng.integers(0, 4, (2000, 3)).astype(float),
+        "far from zero": 1e8 + normal((2000, 3)),
+        "huge": 1e150 * normal((1500, 3)),
+        "one row far away": np.vstack([normal((1500, 3)), [[1e9] * 3]]),
+        "one column": normal((400, 1)),
+        "few rows": normal((30, 2)),
+    }
+
+
+def fitted_there(model, X, weight=None):
+    return model.fit(there(X), sample_weight=None if weight is None else there(weight))
+
+
+@pytest.mark.parametrize("name", tables())
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("init", ["k-means++", "random", "furthest-first", "k-log-k"])
+@pytest.mark.filterwarnings("ignore::pellucid.UncertifiedWarning")  # of 30 rounds, which are not always enough
+def test_labels_rounds_and_objective_are_those_in_memory(name, weighted, init):
+    X = tables()[name]
+    weight = np.random.default_rng(1).integers(0, 3, len(X)).astype(float) if weighted else None
+    model = KMeans(8, init=init, n_init=1, max_iter=30, tol=1e-3, random_state=0)
+    here = KMeans(**model.get_params()).fit(X, sample_weight=weight)
+    found = fitted_there(model, X, weight)
+    assert isinstance(found.labels_, torch.Tensor)
+    assert found.labels_.dtype == torch.int32
+    np.testing.assert_array_equal(found.labels_.cpu().numpy(), here.labels_)
+    assert found.n_iter_ == here.n_iter_
+    assert found.inertia_ == pytest.approx(here.inertia_, rel=1e-10)
+    np.testing.assert_allclose(
+        found.cluster_centers_.cpu().numpy(), here.cluster_centers_, rtol=1e-9, atol=1e-9 * np.abs(X).max()
+    )
+    assert found.certificate_.holds == here.certificate_.holds
+    if len(X) > 64:  # fewer are proved as ``verify`` does
+        assert [claim.name for claim in found.certificate_.claims] == [claim.name for claim in here.certificate_.claims]
+    checked = pellucid.verify(found, there(X), sample_weight=None if weight is None else there(weight))
+    assert checked.holds == here.certificate_.holds
+
+
+def test_single_precision_stays_so_and_given_centers_may_be_a_tensor():
+    X = tables()["usual"].astype(np.float32)
+    found = fitted_there(KMeans(5, init=there(X[:5])), X)
+    here = KMeans(5, init=X[:5]).fit(X)
+    assert found.cluster_centers_.dtype == torch.float32
+    np.testing.assert_array_equal(found.labels_.cpu().numpy(), here.labels_)
+
+
+def test_clusters_that_lose_their_rows_get_those_in_memory():
+    X = tables()["usual"]
+    start = np.vstack([X[:5], np.full((3, 8), 40.0)])
+    found, here = fitted_there(KMeans(8, init=start), X), KMeans(8, init=start).fit(X)
+    assert len(np.unique(here.labels_)) == 8
+    np.testing.assert_array_equal(found.labels_.cpu().numpy(), here.labels_)
+
+
+def test_more_clusters_than_different_rows_are_warned_of():
+    with pytest.warns(ConvergenceWarning, match="only 1 of 3 clusters"):
+        found = KMeans(3, random_state=0).fit(torch.ones(90, 2, device=DEVICE))
+    assert found.inertia_ == 0.0
+
+
+def test_the_same_seed_gives_the_same_bits():
+    X = tables()["usual"].astype(np.float32)
+    first, second = (fitted_there(KMeans(7, random_state=3), X) for _ in range(2))
+    assert torch.equal(first.cluster_centers_, second.cluster_centers_)
+    assert first.inertia_ == second.inertia_
+
+
+def test_answers_are_those_in_memory():
+    X = tables()["usual"]
+    found = fitted_there(KMeans(7, random_state=3), X)
+    here, rows = pellucid.to_host(found), there(X[:500])
+    labels, distances, score = found.predict(rows), found.transform(rows), found.score(rows)
+    np.testing.assert_array_equal(labels.cpu().numpy(), here.predict(X[:500]))
+    np.testing.assert_allclose(distances.cpu().numpy(), here.transform(X[:500]), rtol=1e-12)
+    assert score == pytest.approx(here.score(X[:500]), rel=1e-12)
+    again = pickle.loads(pickle.dumps(found))
+    assert torch.equal(again.labels_, found.labels_)
+
+
+@pytest.mark.parametrize("name", [name for name in tables() if name != "one column"])
+def test_nearest_centers_and_sums_are_those_in_memory(name):
+    from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice, SumsOnDevice
+
+    X, rng = tables()[name], np.random.default_rng(2)
+    centers, weight = X[rng.choice(len(X), 20)], rng.random(len(X))
+    rows = MeasuredOnDevice(there(X), there(weight))
+    labels = rows.nearest(centers)
+    np.testing.assert_array_equal(labels.cpu().numpy(), assign_rows(X, centers))
+    sums, here = SumsOnDevice(rows, 20), ClusterSums(measured_rows(X), weight, 20)
+    sums.gather(labels)
+    here.gather(labels.cpu().numpy().astype(np.int32))
+    np.testing.assert_allclose(sums.sums, here.sums, atol=1e-13 * np.abs(here.sums).max())
+    np.testing.assert_allclose(sums.totals, here.totals, rtol=1e-13)
+    np.testing.assert_array_equal(sums.counts, here.counts)
+    assert sums.scatter == pytest.approx(here.scatter, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["usual", "far from zero", "one row far away"])
+def test_no_row_within_reach_of_a_center_is_passed_over(name):
+    from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
+
+    X = tables()[name]
+    rows, centers = MeasuredOnDevice(there(X)), X[:4]
+    squares = np.square(X[None] - centers[:, None]).sum(axis=2)
+    reach = np.quantile(squares, 0.2, axis=0)
+    which, found, measured = rows.pairs_in_reach(centers, there(reach))
+    seen = np.zeros_like(squares, dtype=bool)
+    seen[which.cpu().numpy(), found.cpu().numpy()] = True
+    assert seen[squares < reach].all()
+    assert seen.mean() < 0.5 or name == "one row far away"  # whose unit leaves the others no digits
+    np.testing.assert_allclose(measured.cpu().numpy(), squares[which.cpu().numpy(), found.cpu().numpy()], rtol=1e-12)
+
+
+def test_rows_have_the_hashes_of_rows_in_memory():
+    from pellucid.cluster.kmeans.starts_on_device import RowsDrawnOnDevice
+    from pellucid.proofs.training_data import TrainingData
+
+    X = np.random.default_rng(0).integers(-2, 3, (500, 4)) * 0.1
+    drawn = RowsDrawnOnDevice(TrainingData(there(X)), 3)
+    np.testing.assert_array_equal(drawn._hashes(slice(None)).cpu().numpy().view(np.uint64), hashes_of(measured_rows(X)))
+
+
+@pytest.mark.parametrize("lengths", [[0, 1, 256, 0], [257, 70_000, 3], [0, 0, 5]])
+def test_segments_of_any_length_are_summed(lengths):
+    from pellucid.cluster.kmeans.clusters_on_device import segment_sums
+
+    ends = torch.tensor([0, *np.cumsum(lengths)], device=DEVICE)
+    values = torch.arange(1.0, int(ends[-1]) + 1, dtype=torch.float64, device=DEVICE)
+    found = segment_sums(lambda some: values[some][..., None], torch.arange(len(values), device=DEVICE), ends, 1)[:, 0]
+    expected = [float(values[ends[k] : ends[k + 1]].sum()) for k in range(len(lengths))]
+    assert found.tolist() == expected  # whole numbers: exact in any order
+
+
+def test_refuses_a_start_that_only_memory_has():
+    with pytest.raises(ValueError, match="init must not be 'random-partition'"):
+        KMeans(2, init="random-partition").fit(torch.ones(9, 2, device=DEVICE))

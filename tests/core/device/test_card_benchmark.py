@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
 from benchmarks import card_distances
 from benchmarks.card import _measured
+
 from tests.core.device.conftest import DEVICE
 
 torch = pytest.importorskip("torch")

@@ -412,12 +412,17 @@ def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
     return pieces
 
 
-def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
-    """Return the number of rows of each block, which takes a pass where Dask does not know it."""
+def known_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
+    """Return the number of rows of each block, nothing where Dask does not know it."""
     if is_on_device(X):
         return blocks.heights
     known: Any = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
-    return _counted_heights(blocks.rows) if np.isnan([*known]).any() else tuple(known)
+    return () if np.isnan([*known]).any() else tuple(known)
+
+
+def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
+    """Return the number of rows of each block, which takes a pass where Dask does not know it."""
+    return known_heights(X, blocks) or _counted_heights(blocks.rows)
 
 
 def _counted_heights(parts: Sequence[Any]) -> tuple[int, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,9 @@ TURNS = 2
 """Each fits so many times, in turns; the better time counts."""
 
 
-def report(console: Console, client: Any, folder: Path, names: list[str]) -> None:
+def report(console: Console, client: Any, files: list[str], names: list[str]) -> None:
     """Print seconds and loss of each."""
-    first = pd.read_parquet(sorted(folder.glob("*.parquet"))[0])
+    first = pd.read_parquet(files[0])
     makers = {"pellucid": _ours, "xgboost": _xgboost, "lightgbm": _lightgbm}
     seconds: dict[str, list[float]] = {}
     losses: dict[str, float] = {}
@@ -33,7 +32,7 @@ def report(console: Console, client: Any, folder: Path, names: list[str]) -> Non
             if find_spec(name) is None:
                 continue
             start = time.perf_counter()
-            predict = make(client, folder, names)
+            predict = make(client, files, names)
             seconds.setdefault(name, []).append(time.perf_counter() - start)
             losses[name] = float(np.mean((predict(first[names]) - first["y"]) ** 2))
     table = Table(title=f"boosting, {ROUNDS} rounds of {LEAVES} leaves")
@@ -44,39 +43,39 @@ def report(console: Console, client: Any, folder: Path, names: list[str]) -> Non
     console.print(table)
 
 
-def _ours(_client: Any, folder: Path, names: list[str]) -> Callable[..., Any]:
+def _ours(_client: Any, files: list[str], names: list[str]) -> Callable[..., Any]:
     import dask.dataframe as dd
 
     from pellucid.ensemble import HistGradientBoostingRegressor
 
-    table = dd.read_parquet(folder)
+    table = dd.read_parquet(files)
     settings: dict[str, Any] = {"max_iter": ROUNDS, "max_leaf_nodes": LEAVES, "learning_rate": RATE, "max_bins": BINS}
     model = HistGradientBoostingRegressor(**settings, min_samples_leaf=SMALLEST, early_stopping=False)
     return model.fit(table[names], table["y"]).predict
 
 
-def _xgboost(client: Any, folder: Path, names: list[str]) -> Callable[..., Any]:
+def _xgboost(client: Any, files: list[str], names: list[str]) -> Callable[..., Any]:
     from xgboost import dask as xgboost
 
-    rows = xgboost.DaskQuantileDMatrix(client, *_parts(folder, names), max_bin=BINS)
+    rows = xgboost.DaskQuantileDMatrix(client, *_parts(files, names), max_bin=BINS)
     settings = {"max_leaves": LEAVES, "max_depth": 0, "grow_policy": "lossguide", "eta": RATE, "lambda": 0.0}
     own = {"tree_method": "hist", "max_bin": BINS, "min_child_weight": SMALLEST}
     booster = xgboost.train(client, settings | own, rows, num_boost_round=ROUNDS)["booster"]
     return booster.inplace_predict
 
 
-def _lightgbm(client: Any, folder: Path, names: list[str]) -> Callable[..., Any]:
+def _lightgbm(client: Any, files: list[str], names: list[str]) -> Callable[..., Any]:
     import lightgbm
 
     settings: dict[str, Any] = {"n_estimators": ROUNDS, "num_leaves": LEAVES, "learning_rate": RATE, "verbose": -1}
     model = lightgbm.DaskLGBMRegressor(**settings, max_bin=BINS, min_child_samples=SMALLEST, client=client)
-    return model.fit(*_parts(folder, names)).to_local().predict
+    return model.fit(*_parts(files, names)).to_local().predict
 
 
-def _parts(folder: Path, names: list[str]) -> tuple[Any, Any]:
+def _parts(files: list[str], names: list[str]) -> tuple[Any, Any]:
     """Return rows and target in the same blocks: read by itself, the target would come in fewer, which peers refuse."""
     import dask.dataframe as dd
 
-    table = dd.read_parquet(folder)
+    table = dd.read_parquet(files)
     rows = table.map_partitions(lambda part: part[names], meta=dict.fromkeys(names, "float32"))
     return rows, table.map_partitions(lambda part: part["y"], meta=("y", "float32"))

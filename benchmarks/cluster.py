@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import heapq
 import math
+import pickle
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from pellucid.core.scale.row_blocks import JOINED
+from pellucid.core.scale.row_blocks import JOINED, RowBlock
+from pellucid.core.threads import one_thread
 
 HEIGHT, COLUMNS = 500_000, 20
 GIGABIT = 125e6
@@ -195,9 +198,71 @@ def report(console: Console, only: str) -> None:  # noqa: ARG001  (all benchmark
         said = simulated(Pass(LOCAL_BLOCKS, each, size), Cluster(workers, per_task=per_task))
         table.add_row(str(workers), f"{seconds:.2f}", f"{said.seconds:.2f}")
     console.print(table)
+    console.print(_methods(per_task))
     console.print(_growth(each, per_task, size))
     console.print(_trees(each, per_task))
     console.print(_troubles(each, per_task, size))
+
+
+def _methods(per_task: float) -> Table:
+    """Return what each method costs in all: its passes, their time and statistics, and both on many machines."""
+    made = time.perf_counter()
+    block = RowBlock(0, _made_block(0), np.arange(HEIGHT) % 2)
+    made = time.perf_counter() - made
+    table = Table(
+        "method", "passes", "ms a block and pass", "kB a block and pass", "10^8 rows, 2 slots, s",
+        "10^10 rows, 100 machines, s", "moved, MB", title="all passes of a fit; 16 slots a machine, 10 gigabit",
+    )  # fmt: skip
+    for name, works in _works(block).items():
+        passes = [_timed(partial(work, block, *given)) for work, given in works]
+        seconds, size = (float(np.mean(some)) for some in zip(*passes, strict=True))
+        here, there = (
+            [
+                simulated(Pass(blocks, made + own, bytes_sent), replace(machines, per_task=per_task), draws=1)
+                for own, bytes_sent in passes
+            ]
+            for blocks, machines in ((200, Cluster(2)), (20_000, Cluster(100, 16, spread=0.3)))
+        )
+        table.add_row(
+            name, str(len(works)), f"{1e3 * (made + seconds):.0f}", f"{size / 1e3:.1f}",
+            f"{sum(one.seconds for one in here):.0f}", f"{sum(one.seconds for one in there):.0f}",
+            f"{sum(one.moved for one in there) / 1e6:.0f}",
+        )  # fmt: skip
+    return table
+
+
+Work = tuple[Callable[..., Any], tuple[Any, ...]]
+"""What a pass does with a block, and what it is given beside it."""
+
+
+def _works(block: RowBlock) -> dict[str, list[Work]]:
+    """Return the passes of each method, as many as its fits to the tables of ``benchmarks.scale`` make."""
+    from pellucid.cluster.kmeans.kmeans_passes import cluster_block
+    from pellucid.core.scale.first_look import look_at_block
+    from pellucid.core.scale.moments import summarize_block
+    from pellucid.linear_model.logistic.logistic_passes import PassTask, logistic_block
+
+    task = PassTask(np.arange(2), np.ones(2), np.zeros(COLUMNS), 1.0, np.append(np.ones(COLUMNS), 0.0))
+    with_hessian, without = ((task, np.full((COLUMNS + 1, 1), 0.1), asked) for asked in (True, False))
+    clusters = ([block.X[:20].astype(np.float64)], np.zeros(COLUMNS))
+    return {
+        "LinearRegression, PCA, GaussianNB": [(summarize_block, ("rows",))],
+        "LogisticRegression, two classes": [
+            (look_at_block, ("classes", 2)), (logistic_block, with_hessian), *2 * [(logistic_block, without)],
+        ],
+        "KMeans, 20 clusters": [(look_at_block, ("rows", 2)), *3 * [(cluster_block, clusters)]],
+    }  # fmt: skip
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, int]:
+    """Return the seconds of some work, the best of a few, and the bytes of what it leaves."""
+    seconds = []
+    for _ in range(4):
+        start = time.perf_counter()
+        with one_thread():
+            found = work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), len(pickle.dumps(found))
 
 
 def _growth(each: float, per_task: float, size: int) -> Table:
@@ -299,11 +364,7 @@ def _made_block(number: int) -> np.ndarray:
 
 
 def _timed_block(number: int) -> tuple[float, int]:
-    import pickle
-
     from pellucid.core.scale.moments import summarize_block
-    from pellucid.core.scale.row_blocks import RowBlock
-    from pellucid.core.threads import one_thread
 
     start = time.perf_counter()
     block = RowBlock(number, _made_block(number))

@@ -61,7 +61,7 @@ def report(console: Console, only: str) -> None:
     options: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "memory_limit": LIMIT}
     with LocalCluster(**options, dashboard_address=":0") as cluster, Client(cluster) as client:
         if only == "boosting":
-            boosting_in_blocks.report(console, client, folder, NAMES)
+            boosting_in_blocks.report(console, client, files, NAMES)
             return
         if only != "growth":
             console.print(_multiples(files, only))

@@ -122,7 +122,7 @@ def test_a_step_over_the_rows_kept_leaves_less_than_newtons(labels):
         return sums, sums.gradients.sum(axis=0) + task.l2[:, None] * W
 
     sums, gradient = at(W)
-    model = logistic_passes.CorrectedLoss(task, kept, 0.0)
+    model = logistic_passes.CorrectedLoss(task, kept, 0.0, logistic_passes.logistic_block)
     model.learn(W, sums.hessian)
     own, newton = model.steps(logistic_passes.PassPoint(W, sums, 0.0, gradient, 0.0, 0.0))
     left, by_newton = (np.linalg.norm(at(W + step)[1]) for step in (own, newton))

@@ -150,3 +150,29 @@ def test_what_is_wrong_is_one_sentence_and_nothing_looks_fitted(settings, rows, 
     with pytest.raises(ValueError, match=sentence):
         model.fit(blocks(rows))
     assert not hasattr(model, "means_")
+
+
+def test_the_best_of_several_starts_goes_on():
+    places = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [3.0, 14.0]])
+    draw = np.random.default_rng(0)
+    rows = blocks(places[draw.integers(5, size=1200)] + draw.normal(size=(1200, 2)), height=300)
+    one, best = (
+        GaussianMixture(5, n_init=n, init_params="random_from_data", random_state=0).fit(rows).log_likelihood_
+        for n in (1, 6)
+    )
+    assert best > one + 0.1
+
+
+def test_components_that_are_narrow_beside_the_data_keep_their_digits():
+    draw, width = np.random.default_rng(0), 1e-4
+    rows = np.where(draw.random((1500, 1)) < 0.4, 0.0, 1.0) + width * draw.normal(size=(1500, 2))
+    start = {"weights_init": [0.5, 0.5], "means_init": [[0.0, 0.0], [1.0, 1.0]]}
+    start["precisions_init"] = np.stack([np.eye(2) / width**2] * 2)
+    in_memory, model = (GaussianMixture(2, reg_covar=0.0, **start).fit(X) for X in (rows, blocks(rows)))
+    np.testing.assert_allclose(model.covariances_, in_memory.covariances_, rtol=1e-10, atol=1e-20)
+
+
+def test_a_constant_column_costs_nothing():
+    rows = np.column_stack([X, np.full(N, 7.0)])
+    in_memory, model = (GaussianMixture(1).fit(table) for table in (rows, blocks(rows)))
+    np.testing.assert_allclose(model.covariances_, in_memory.covariances_, rtol=1e-9, atol=1e-12)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import pellucid
 from pellucid.core.scale import first_look
 from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.svm import LinearSVC
+from pellucid.svm.linear_svc import linear_svc_passes
 
 da = pytest.importorskip("dask.array", reason="the extra 'scale' is not installed")
 
@@ -107,3 +110,19 @@ def test_what_is_wrong_is_one_sentence_and_nothing_looks_fitted(settings, rows, 
     with pytest.raises(ValueError, match=sentence):
         model.fit(blocks(rows), blocks(labels))
     assert not hasattr(model, "coef_")
+
+
+def test_a_step_that_goes_too_far_is_shortened(monkeypatch):
+    # At u = -1.5 the one positive row alone is short; Newton's step is to nearly 1, where a hundred others are.
+    rows, labels = np.ones((101, 1)), np.array([1] + [0] * 100)
+    found = linear_svc_passes.fit_machines
+
+    def far_off(*given):
+        fit = found(*given)
+        return replace(fit, attributes={**fit.attributes, "coef_": np.array([[-1.5]])})
+
+    monkeypatch.setattr(linear_svc_passes, "fit_machines", far_off)
+    model = LinearSVC(fit_intercept=False).fit(blocks(rows), blocks(labels))
+    assert (np.diff(model.trace_.frame()["objective"]) <= 0.0).all()
+    # u/2 squared + (1 - u)^2 + 100 (1 + u)^2: u (1 + 2 + 200) = 2 - 200
+    np.testing.assert_allclose(model.coef_, [[-198.0 / 203.0]], rtol=1e-9)

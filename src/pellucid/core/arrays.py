@@ -25,9 +25,7 @@ def as_numpy(array: Any) -> Array:
     >>> as_numpy(np.array([1, 2], dtype="float32"))
     array([1., 2.])
     """
-    if not isinstance(array, np.ndarray):
-        array = to_device(array.detach() if hasattr(array, "detach") else array, "cpu")
-    return np.asarray(array, dtype=np.float64)
+    return np.asarray(on_host(array), dtype=np.float64)
 
 
 def like(values: Array, other: Any) -> Any:
@@ -137,4 +135,5 @@ def on_host(value: Any) -> Array:
     """Return an array as one of NumPy, in its own precision."""
     if not is_foreign(value):
         return np.asarray(value)
-    return np.asarray(to_device(value.detach() if hasattr(value, "detach") else value, "cpu"))
+    here = to_device(value.detach() if hasattr(value, "detach") else value, "cpu")
+    return np.asarray(here.numpy() if hasattr(here, "numpy") else here)

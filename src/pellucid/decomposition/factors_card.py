@@ -33,6 +33,11 @@ def _check_solver(estimator: Any) -> None:
         )
 
 
+def _parts_rules(estimator: Any) -> InputRules:
+    blocks = PASSES if estimator.solver == "cd" and estimator.init != "custom" else ""
+    return InputRules(sparse=("csr",), missing=True, weights=False, blocks=blocks)
+
+
 WIDE = ("float64",)
 
 CARDS = (
@@ -61,12 +66,13 @@ CARDS = (
         check=_check_solver,
         attributes={
             "components_": Numbers(("n_found", "n_features"), FLOATS, low=0),
-            "weights_": Numbers(("n_rows", "n_found"), FLOATS, low=0),
+            "weights_": Optional(Numbers(("n_rows", "n_found"), FLOATS, low=0)),  # none of rows in blocks
             "n_components_": Whole(low=1, size="n_found"),
             "reconstruction_err_": Real(),
             "n_iter_": Whole(low=1),
         },
-        input=InputRules(sparse=("csr",), missing=True, weights=False),
+        input=_parts_rules,
+        passes="pellucid.decomposition.nmf.nmf_passes:nmf_in_passes",
         variants=(
             {"n_components": 2, "alpha_W": 0.01, "l1_ratio": 0.5},
             {"n_components": 2, "solver": "mu", "beta_loss": "kullback-leibler"},
@@ -92,11 +98,12 @@ CARDS = (
         },
         attributes={
             "components_": Numbers(("n_found", "n_features"), FLOATS),
-            "weights_": Numbers(("n_rows", "n_found"), FLOATS),
+            "weights_": Optional(Numbers(("n_rows", "n_found"), FLOATS)),  # none of rows in blocks
             "objective_": Real(),
             "n_iter_": Whole(low=1),
         },
-        input=InputRules(sparse=("csr",), missing=True, weights=False),
+        input=InputRules(sparse=("csr",), missing=True, weights=False, blocks=PASSES),
+        passes="pellucid.decomposition.alternating.alternating_passes:factors_in_passes",
         variants=({"n_components": 3, "alpha": 1.0, "alpha_components": 0.01},),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"objective_"}),

@@ -86,4 +86,4 @@ def _counted(block: Any) -> tuple[Any, Any]:
 
 
 def _here(part: Any) -> Array:
-    return np.asarray(part.cpu())
+    return np.asarray(part.cpu().numpy())

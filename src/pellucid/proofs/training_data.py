@@ -105,7 +105,7 @@ def fingerprint(*arrays: Any) -> str:
         if hasattr(values, "cpu"):  # a tensor, perhaps on a device: only what is looked at comes here
             places = np.arange(0, size, step)
             sample = values[np.unravel_index(places, values.shape)] if size else values.reshape(-1)
-            digest.update(_bytes(np.asarray(sample.detach().cpu())))
+            digest.update(_bytes(sample.detach().cpu().numpy()))
             continue
         flat = values.reshape(-1) if values.flags.c_contiguous else values.flat  # the same order; the first is quicker
         digest.update(_bytes(flat[::step]))

@@ -15,12 +15,17 @@ torch = pytest.importorskip("torch")
 DEVICE = os.environ.get("PELLUCID_DEVICE", "cpu")
 
 
+def _refuse(*_: Any) -> None:
+    raise TypeError("as on a card: a tensor becomes an array of NumPy only where somebody asks for it")
+
+
 @pytest.fixture(autouse=True)
 def dispatch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let arrays on the processor be worked on as tensors."""
     if DEVICE != "cpu" and not torch.cuda.is_available():
         pytest.skip(f"there is no {DEVICE} here")
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+    monkeypatch.setattr(torch.Tensor, "__array__", _refuse)
     with sklearn.config_context(array_api_dispatch=True):
         yield
 

@@ -175,7 +175,8 @@ def test_rows_of_the_host_are_sent(there: There, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(on_host(classes.coef_), LinearDiscriminantAnalysis().fit(X, labels).coef_, rtol=1e-3)
 
 
-def test_without_dispatch_a_tensor_of_the_processor_is_an_array() -> None:
+def test_without_dispatch_a_tensor_of_the_processor_is_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.Tensor, "__array__", lambda tensor, *_: tensor.numpy())
     X, y, _ = table()
     with sklearn.config_context(array_api_dispatch=False):
         model = Ridge().fit(torch.as_tensor(X), torch.as_tensor(y))

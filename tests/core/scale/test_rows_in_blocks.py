@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards, find_card
+from pellucid.core.scale import block_data
 from pellucid.core.scale.instead import INSTEAD
 from pellucid.cross_decomposition import CCA
 from pellucid.decomposition import PCA, FactorAnalysis
@@ -479,6 +480,33 @@ def takes_blocks(name):
 def test_every_method_that_needs_all_rows_names_one_that_does_not(name):
     assert (name in INSTEAD) != takes_blocks(name)
     assert takes_blocks(INSTEAD.get(name, name))
+
+
+@pytest.mark.parametrize("is_weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("heights", [(500, 1, 1099, 0, 400), (700, 700, 600), (1, 1, 1998)], ids=str)
+def test_folds_of_blocks_of_unknown_height_take_one_pass_and_the_blocks_they_end_in(heights, is_weighted, monkeypatch):
+    frame = pd.DataFrame(X[:2000], columns=[f"x{j}" for j in range(P)]).assign(y=Y[:2000, 0], w=WEIGHT[:2000])
+    ends, read = np.cumsum((0, *heights)), []
+
+    @dask.delayed
+    def part(k):
+        read.append(k)
+        return frame.iloc[ends[k] : ends[k + 1]]
+
+    table = dd.from_delayed([part(k) for k in range(len(heights))], meta=frame.iloc[:0], verify_meta=False)
+    weights = {"sample_weight": table["w"]} if is_weighted else {}
+    model = LassoCV(alphas=12, cv=3).fit(table[[f"x{j}" for j in range(P)]], table["y"], **weights)
+    own = WEIGHT[:2000] if is_weighted else None
+    in_memory = LassoCV(alphas=12, cv=3).fit(frame.drop(columns=["y", "w"]), Y[:2000, 0], own)
+    assert_same(model, in_memory, CLOSE)
+    folds = np.searchsorted([667, 1334], np.arange(2000), side="right")  # 667, 667 and 666 rows
+    cut = [k for k in range(len(heights)) if len(set(folds[ends[k] : ends[k + 1]])) > 1]
+    assert sorted(read) == sorted([*range(len(heights)), *cut])
+    read.clear()
+    monkeypatch.setattr(block_data, "MOST_KEPT", 0)
+    again = LassoCV(alphas=12, cv=3).fit(table[[f"x{j}" for j in range(P)]], table["y"], **weights)
+    assert_same(again, model, CLOSE)
+    assert sorted(read) == sorted(2 * [*range(len(heights))])  # counted first
 
 
 def test_methods_that_need_every_row_say_so():

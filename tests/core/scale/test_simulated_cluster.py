@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from benchmarks.cluster import Cluster, Pass, Simulation
+from benchmarks.cluster import COLUMNS, Cluster, Pass, Simulation, _timed, _works
+
+from pellucid.core.scale.row_blocks import RowBlock
 
 FREE = {"latency": 0.0, "per_task": 0.0}
 
@@ -42,3 +45,14 @@ def test_what_a_lost_worker_held_is_done_again():
 def test_a_pass_ends_whoever_dies(blocks, when):
     found = run(Pass(blocks, seconds=1.0, size=10, joined=4), Cluster(6, lost=(when,) * 5))
     assert found.seconds < 2.0 * blocks + 10.0
+
+
+def test_every_pass_that_the_costs_are_made_of_runs_and_leaves_less_than_its_block():
+    block = RowBlock(
+        0, np.random.default_rng(0).standard_normal((3000, COLUMNS), dtype=np.float32), np.arange(3000) % 2
+    )
+    for passes in _works(block).values():
+        for work, given in passes:
+            seconds, size = _timed(lambda work=work, given=given: work(block, *given))
+            assert seconds > 0.0
+            assert 0 < size < block.X.nbytes / 10

@@ -23,6 +23,7 @@ from pellucid.cluster.kmeans.center_answers import (
     rows_to_look_at,
 )
 from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
+from pellucid.cluster.kmeans.nearest_triton import COLUMNS, write_nearest
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_moments import moments_of
 from pellucid.core.fit import Effort, Fit
@@ -65,7 +66,8 @@ class MeasuredOnDevice:
         self.unit, self.middle = sample.unit, sample.center + np.median(sample.rows, axis=0)
         self.origin = torch.from_numpy(self.middle).to(X.device)
         n, d = self.shape
-        self.table = torch.zeros((n, d + 3 + -(d + 3) % WIDTH), dtype=torch.float32, device=X.device)
+        wide = COLUMNS if X.device.type == "cuda" else WIDTH
+        self.table = torch.zeros((n, d + 3 + -(d + 3) % wide), dtype=torch.float32, device=X.device)
         self.squares, self.lost = (torch.empty(n, dtype=torch.float64, device=X.device) for _ in range(2))
         for part in self.parts(8 * d):
             rows = ShortRows.of(X[part], self.origin, self.unit, torch.float32)
@@ -127,6 +129,8 @@ class MeasuredOnDevice:
 
         factors, errors = self._factors(centers, sizes)
         errors = (2.0 * errors).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
+        if write_nearest(self.table, factors, errors, labels, unsure):
+            return
         height = max(64, int(TABLE_BYTES) // (4 * len(centers)))
         with tensor_cores():
             for start in range(0, self.shape[0], height):
@@ -203,9 +207,11 @@ class MeasuredOnDevice:
         for start in range(0, len(rows), height):
             part, some = slice(start, start + height), rows[start : start + height]
             moved = (self.X[some].to(torch.float64) - self.origin) * self.unit
-            lowest, places = torch.addmm(sizes, moved, centers.T, alpha=-2.0).topk(2, dim=1, largest=False)
+            products = torch.addmm(sizes, moved, centers.T, alpha=-2.0)
+            best, labels[part] = products.min(dim=1)
+            second = products.scatter_(1, labels[part, None], torch.inf).amin(dim=1)
             errors = 2.0 * self._errors(sizes.max(), 0.0, rounding, some)
-            labels[part], unsure[part] = places[:, 0], ~(lowest[:, 1] - lowest[:, 0] > errors)
+            unsure[part] = ~(second - best > errors)
         return labels, unsure
 
     def _by_differences(self, rows: Any, centers: Array, *_coded: Any) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.array_api import array_namespace
+from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_rows import label_codes
 from pellucid.core.device.places import Place
@@ -17,10 +17,10 @@ from pellucid.core.scale.moments import BlockSummary, Folds, RowMoments
 from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.core.types import Array
 
-NUMBERS_AT_ONCE = 1 << 26
-"""Of rows that are centered in double precision in one go: half a gigabyte."""
+NUMBERS_AT_ONCE = 1 << 27
+"""Of rows that are centered in double precision in one go: a gigabyte."""
 
-PIECE = 1 << 13
+PIECE = 1 << 12
 """Rows of one of the products that are summed."""
 
 
@@ -37,43 +37,44 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
     xp = array_namespace(parts[0])
     n, p = parts[0].shape[0], sum(part.shape[1] for part in parts)
     height = max(1, NUMBERS_AT_ONCE // p)
-    near = [xp.mean(xp.astype(part[: min(n, 1024)], xp.float64), axis=0) for part in parts]
-    totals: list[Any] = [0.0]
-    shift: list[Any] = [0.0] * len(parts)
-    products: dict[tuple[int, int], Any] = {}
+    near = xp.concat([xp.mean(xp.astype(part[: min(n, 1024)], xp.float64), axis=0) for part in parts])
+    table = xp.empty((min(n, height), p + 1), dtype=xp.float64, device=device(parts[0]))
+    table[:, p] = 1.0  # its products are sums
+    sums: Any = 0.0
     for start in range(0, n, height):
         rows = slice(start, min(start + height, n))
-        centered = [part[rows] - origin for part, origin in zip(parts, near, strict=True)]  # in double precision
-        own = xp.ones_like(centered[0][:, 0]) if weight is None else weight[rows]
-        totals.append(float(rows.stop - start) if weight is None else xp.sum(own))
-        for i, left in enumerate(centered):
-            shift[i] = shift[i] + left.T @ own
-            weighted = left if weight is None else left * own[:, None]
-            for j in range(i, len(centered)):
-                products[i, j] = products.get((i, j), 0.0) + _product(weighted, centered[j], xp)
-    total = float(sum(totals))
-    moved = np.concatenate([on_host(one) for one in shift]) / total
-    origin = np.concatenate([on_host(one) for one in near])
-    scatter = _joined_products({pair: on_host(one) for pair, one in products.items()}, len(parts))
-    return RowMoments(total, origin + moved, scatter - total * np.outer(moved, moved))
+        chunk, left = table[: rows.stop - start], 0
+        for part in parts:
+            right = left + part.shape[1]
+            subtract(part[rows], near[left:right], chunk[:, left:right])
+            left = right
+        weighted = chunk if weight is None else chunk * weight[rows, None]
+        sums = sums + product_of(weighted, chunk, xp)
+    found = on_host(sums)
+    total, moved = float(found[p, p]), found[p, :p] / found[p, p]
+    scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
+    return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
 
 
-def _product(left: Any, right: Any, xp: Any) -> Any:
+def subtract(part: Any, origin: Any, out: Any) -> None:
+    """Write the rows less the origin, in double precision; torch does it in one reading of the rows."""
+    if is_torch_array(part):
+        import torch
+
+        torch.sub(part, origin, out=out)
+    else:
+        out[...] = part - origin
+
+
+def product_of(left: Any, right: Any, xp: Any) -> Any:
     """Return ``left' right``: of tall tables as a sum of many products, which keep all of a device busy."""
-    n, many = left.shape[0], left.shape[0] // PIECE
+    many = left.shape[0] // PIECE
     if many < 2:
         return left.T @ right
     tall = many * PIECE
-    pieces = (xp.reshape(part[:tall], (many, PIECE, -1)) for part in (left, right))
-    first, second = pieces
+    first, second = (xp.reshape(part[:tall], (many, PIECE, -1)) for part in (left, right))
     total = xp.sum(xp.matmul(xp.matrix_transpose(first), second), axis=0)
-    return total if tall == n else total + left[tall:].T @ right[tall:]
-
-
-def _joined_products(products: dict[tuple[int, int], Array], n_parts: int) -> Array:
-    lines = [[products[i, j] if i <= j else products[j, i].T for j in range(n_parts)] for i in range(n_parts)]
-    whole = np.block(lines)
-    return (whole + whole.T) / 2.0  # products of a device need not be symmetric to the last bit
+    return total if tall == left.shape[0] else total + left[tall:].T @ right[tall:]
 
 
 def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:

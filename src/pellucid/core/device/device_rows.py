@@ -51,6 +51,26 @@ class DeviceRows(RowBlocks):
         """Single precision for rows in it, as on the host."""
         return np.float32 if Place.of(self.rows[0]).is_short else np.float64
 
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Rows of each block."""
+        return tuple(stop - start for start, stop in self._ends())
+
+    def _ends(self) -> list[tuple[int, int]]:
+        X, n = self.rows[0], self.n_rows
+        height = n if self.sent_to is None else max(1, STREAMED_BYTES * n // max(1, X.nbytes))
+        return [(start, min(start + height, n)) for start in range(0, n, height)]
+
+    def form_of(self, work: Callable[..., S]) -> Callable[..., S]:
+        """Return the form of a block function for devices."""
+        return _form_of(work)
+
+    def beside(self, block: RowBlock) -> RowBlock:
+        """Return a block with its rows there; labels in words stay."""
+        place = self.sent_to or Place.of(self.rows[0])
+        y, weight = (_beside(block.X, part, "y", place) for part in (block.y, block.weight))
+        return RowBlock(block.number, place.holding(block.X), y, weight)
+
     def reduce(self, work: Callable[..., S], join: Callable[[Sequence[S]], S], *given: Any) -> S:
         """Return ``join`` of what ``work`` finds in each block, by its form for devices."""
         if not self.n_rows:
@@ -70,8 +90,7 @@ class DeviceRows(RowBlocks):
         if self.sent_to is None:
             yield RowBlock(0, X, y, weight)
             return
-        height = max(1, STREAMED_BYTES * len(X) // max(1, X.nbytes))
-        ends = [(start, min(start + height, len(X))) for start in range(0, len(X), height)]
+        ends = self._ends()
         for number, ((start, stop), rows) in enumerate(zip(ends, arriving(X, ends, self.sent_to.device), strict=True)):
             beside = (None if part is None else part[start:stop] for part in (y, weight))
             yield RowBlock(number, rows, *beside)

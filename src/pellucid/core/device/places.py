@@ -62,7 +62,13 @@ def to_host(model: Any) -> Any:
     >>> pellucid.to_host(model) is model
     True
     """
-    return _with_attributes(model, _brought_back, is_foreign)
+    host = _with_attributes(model, _brought_back, is_foreign)
+    later = vars(host).get(LATER, {})
+    if any(isinstance(compute, MovedLater) for compute in later.values()):
+        host = copy.copy(host) if host is model else host
+        stays = {name: getattr(compute, "compute", compute) for name, compute in later.items()}
+        setattr(host, LATER, stays)
+    return host
 
 
 def at_place(model: Any, place: Place) -> Any:

@@ -11,11 +11,15 @@ from pellucid.core.labels import encode_labels
 from pellucid.core.scale.counted_rows import counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
 from pellucid.core.scale.moments import Folds
-from pellucid.core.scale.row_blocks import RowBlocks, block_heights, refuse_blocks, row_blocks
+from pellucid.core.scale.row_blocks import RowBlocks, block_heights, known_heights, refuse_blocks, row_blocks
 from pellucid.proofs.training_data import TrainingData
 
 KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
 """What a method's target is -> whose moments are summed."""
+
+
+MOST_KEPT = 1 << 24
+"""Numbers in the moments of all blocks, up to which each block's are kept until it is known where folds end."""
 
 
 def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData:
@@ -25,7 +29,10 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     kind = summed_kind(estimator, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)
-    folds = Folds(fold_count(estimator.cv), block_heights(X, blocks)) if rules.blocks == FOLD_MOMENTS else None
+    folds = None
+    if rules.blocks == FOLD_MOMENTS:
+        are_kept = len(blocks) * (blocks.n_features + 1) ** 2 <= MOST_KEPT
+        folds = Folds(fold_count(estimator.cv), (known_heights if are_kept else block_heights)(X, blocks))
     if rules.blocks in (MOMENTS, FOLD_MOMENTS):
         found = equivalent_rows(blocks, kind, folds)
     else:

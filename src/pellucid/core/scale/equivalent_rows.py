@@ -12,11 +12,14 @@ beside its deviation, w is small and the rows are as far from the mean: they kee
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
 
 from pellucid.core.scale.moments import (
+    BlockSummary,
     Folds,
     RowMoments,
     join_summaries,
@@ -24,7 +27,7 @@ from pellucid.core.scale.moments import (
     summarize_block,
     triangles_of_block,
 )
-from pellucid.core.scale.row_blocks import RowBlocks, StandIn
+from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, StandIn
 from pellucid.core.types import Array
 
 SQUARABLE = 1e-6
@@ -36,7 +39,10 @@ FARTHEST = 2.0**24
 
 def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> StandIn:
     """Return rows with the moments of all, of each class or of each fold; targets of numbers are their last columns."""
-    summary = blocks.reduce(summarize_block, join_summaries, kind, folds)
+    if folds is None or folds.heights:
+        summary = blocks.reduce(summarize_block, join_summaries, kind, folds)
+    else:
+        summary, folds = _parted_later(blocks, kind, folds)
     labels = sorted(summary.moments) if kind == "classes" or folds else list(summary.moments)
     means = {label: summary.moments[label].mean for label in labels}
     triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
@@ -46,6 +52,33 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
     tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])
     return StandIn(np.concatenate(tables), np.concatenate(weights), own)
+
+
+def _parted_later(blocks: RowBlocks, kind: str, folds: Folds) -> tuple[BlockSummary, Folds]:
+    """Return the moments of folds whose ends nobody knows before a pass: blocks with an end in them are read again."""
+    found = blocks.reduce(summarize_alone, join_alone, kind)
+    heights = dict.fromkeys(range(len(blocks)), 0) | {number: height for number, height, _ in found}
+    folds = replace(folds, heights=tuple(heights.values()))
+    own = {number: np.unique(folds.of_block(number, height)).tolist() for number, height, _ in found}
+    cut = [number for number, several in own.items() if len(several) > 1]
+    parts = {name: [getattr(blocks, name)[number] for number in cut] for name in ("rows", "targets", "weights")}
+    given = [(kind, replace(folds, first=number - place)) for place, number in enumerate(cut)]
+    again = dict(zip(cut, replace(blocks, **parts).each(summarize_block, given), strict=True))
+    summaries = []
+    for number, _, one in found:
+        whole = {own[number][0]: one.moments[None]} if one.moments else {}
+        summaries.append(again.get(number) or BlockSummary(whole))
+    return join_summaries(summaries), folds
+
+
+def summarize_alone(block: RowBlock, kind: str) -> tuple[tuple[int, int, BlockSummary], ...]:
+    """Return the moments of a block with its number and height."""
+    return ((block.number, len(block), summarize_block(block, kind)),)
+
+
+def join_alone(found: Sequence[tuple[tuple[int, int, BlockSummary], ...]]) -> tuple[tuple[int, int, BlockSummary], ...]:
+    """Return the same of several blocks, in order."""
+    return tuple(one for some in found for one in some)
 
 
 def _factor(scatter: Array) -> Array | None:

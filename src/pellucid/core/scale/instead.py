@@ -5,7 +5,6 @@ from __future__ import annotations
 INSTEAD = {
     "AdaBoostClassifier": "HistGradientBoostingClassifier",
     "AgglomerativeClustering": "KMeans",
-    "AlternatingLeastSquares": "PCA",
     "BaggingClassifier": "HistGradientBoostingClassifier",
     "BaggingRegressor": "HistGradientBoostingRegressor",
     "BasisExpansion": "HistGradientBoostingRegressor",
@@ -37,7 +36,6 @@ INSTEAD = {
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
     "Mixture": "GaussianMixture",
-    "NMF": "PCA",
     "NearestCentroid": "LinearDiscriminantAnalysis",
     "NetworkClassifier": "HistGradientBoostingClassifier",
     "NetworkRegressor": "HistGradientBoostingRegressor",
@@ -71,6 +69,7 @@ SETTINGS = {
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
     "MixedNB": "take the densities gaussian, bernoulli and categorical",
+    "NMF": "take solver='cd' and a start that is not given",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

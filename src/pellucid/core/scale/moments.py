@@ -25,11 +25,13 @@ class Folds:
 
     n_folds: int
     heights: tuple[int, ...]
-    """Rows of each block."""
+    """Rows of each block; nothing where a pass must tell."""
+    first: int = 0
+    """The block that is number 0 among those looked at."""
 
     def of_block(self, number: int, height: int) -> Array:
         """Return the fold of each row of a block."""
-        n, start = sum(self.heights), sum(self.heights[:number])
+        n, start = sum(self.heights), sum(self.heights[: self.first + number])
         sizes = [n // self.n_folds + (k < n % self.n_folds) for k in range(self.n_folds)]  # as scikit-learn's KFold
         return np.searchsorted(np.cumsum(sizes), np.arange(start, start + height), side="right")
 

@@ -156,6 +156,19 @@ class RowBlocks:
         return None
 
     @property
+    def heights(self) -> tuple[int, ...]:
+        """Rows of each block, where they are known without a pass."""
+        return ()
+
+    def form_of(self, work: Callable[..., S]) -> Callable[..., S]:
+        """Return what does the work of a block function on these blocks."""
+        return work
+
+    def beside(self, block: RowBlock) -> RowBlock:
+        """Return a block of the host's memory where the work on these blocks is done."""
+        return block
+
+    @property
     def n_features(self) -> int:
         """How many columns the rows have."""
         return self.layout.n_features
@@ -399,10 +412,17 @@ def _as_many(pieces: list[Any], n_blocks: int, what: str) -> list[Any]:
     return pieces
 
 
+def known_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
+    """Return the number of rows of each block, nothing where Dask does not know it."""
+    if is_on_device(X):
+        return blocks.heights
+    known: Any = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
+    return () if np.isnan([*known]).any() else tuple(known)
+
+
 def block_heights(X: Any, blocks: RowBlocks) -> tuple[int, ...]:
     """Return the number of rows of each block, which takes a pass where Dask does not know it."""
-    known: Any = X.chunks[0] if hasattr(X, "chunks") else (np.nan,)
-    return _counted_heights(blocks.rows) if np.isnan([*known]).any() else tuple(known)
+    return known_heights(X, blocks) or _counted_heights(blocks.rows)
 
 
 def _counted_heights(parts: Sequence[Any]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.decomposition.alternating.alternating_solvers import alternating_factors, entries_of, observed_matrix
@@ -21,6 +22,8 @@ from pellucid.decomposition.momentum import product_entries
 
 RESIDUAL = 1e-7
 """The least residual that is asked for: differences of objectives show the root of their rounding."""
+
+NOTHING_KNOWN = "X must have an entry that is known, but it contains none. NaN means that it is not known."
 
 
 class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator):
@@ -53,7 +56,8 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     components_ : ndarray of shape (n_components, n_features)
         :math:`B`: of all that are as good those at right angles, the longest first, its largest entry above 0.
     weights_ : ndarray of shape (n_samples, n_components)
-        :math:`Z`, the best for these components: what ``transform`` says of the training rows.
+        :math:`Z`, the best for these components: what ``transform`` says of the training rows. Not there after a fit to
+        rows in blocks.
     objective_ : float
         What is minimized.
     n_iter_ : int
@@ -104,18 +108,18 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         start = check_random_state(self.random_state).standard_normal((data.X.shape[1], self.n_components))
         start *= np.sqrt(_typical_size(data.X))
         effort = Effort(max(float(self.tol), RESIDUAL), self.max_iter, watch)
-        found = alternating_factors(entries, start, _penalties(self), effort, data.X.dtype.type)
+        found = alternating_factors(entries, start, penalties_of(self), effort, data.X.dtype.type)
         attributes: dict[str, Any] = {
             "components_": np.ascontiguousarray(found.attributes["components_"], dtype=data.X.dtype),
             "weights_": found.attributes["weights_"].astype(data.X.dtype),
             "n_iter_": found.attributes["n_iter_"],
         }
-        attributes["objective_"] = _objective(data.X, attributes, _penalties(self))
+        attributes["objective_"] = _objective(data.X, attributes, penalties_of(self))
         return self._adopt(replace(found, attributes=attributes), data)
 
     def fit_transform(self, X: Data, y: Data = None) -> Array:
         """Fit, and return :math:`Z`."""
-        return self.fit(X).weights_
+        return self.fit(X).transform(X) if is_in_blocks(X) else self.fit(X).weights_
 
     def transform(self, X: Data) -> Array:
         """Return the best factor of each row for the components, of shape (n_samples, n_components).
@@ -136,6 +140,8 @@ class AlternatingLeastSquares(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def predict_pairs(self, rows: Data, columns: Data) -> Array:
         """Return :math:`z_i'b_j` for training rows and columns given by their numbers, known or not."""
         check_is_fitted(self)
+        if not hasattr(self, "weights_"):
+            raise ValueError("X must have been in memory to ask for pairs, got rows in blocks. Take transform(rows).")
         rows, columns = np.asarray(rows), np.asarray(columns)
         for name, places, size in (("rows", rows, len(self.weights_)), ("columns", columns, self.components_.shape[1])):
             if places.dtype.kind not in "iu" or (places.size and not 0 <= places.min() <= places.max() < size):
@@ -159,10 +165,10 @@ def _check_known(X: SparseOrDense) -> None:
     if sparse.issparse(X) and np.isnan(np.sum(values)):
         raise ValueError("X must leave out what is not known if it is sparse, but it contains NaN.")
     if not values.size or np.all(np.isnan(values)):
-        raise ValueError("X must have an entry that is known, but it contains none. NaN means that it is not known.")
+        raise ValueError(NOTHING_KNOWN)
 
 
-def _penalties(parameters: Any) -> tuple[float, float]:
+def penalties_of(parameters: Any) -> tuple[float, float]:
     """Return the penalties of the rows and of the components."""
     alpha = float(parameters.alpha)
     return alpha, alpha if parameters.alpha_components is None else float(parameters.alpha_components)

@@ -34,7 +34,7 @@ def alternating_factors(
     before = last = components
     momentum, objective = FactorMomentum(), np.inf
 
-    def best_rows(begin: Array) -> tuple[Array, float]:
+    def best_rows(begin: Array) -> tuple[Any, float]:
         weights, gained = entries.fit_rows(begin, alphas[0])
         return weights, half - gained + 0.5 * alphas[1] * float(np.vdot(begin, begin))
 
@@ -49,7 +49,7 @@ def alternating_factors(
             momentum.speed_up()
         objective = reached
         following, gained = entries.fit_columns(weights, alphas[1])
-        after = half - gained + 0.5 * alphas[0] * float(np.vdot(weights, weights))
+        after = half - gained + 0.5 * alphas[0] * entries.squares_of(weights)
         residual = float(np.sqrt(max(reached - after, 0.0) / max(half, TINY)))
         trace.add(iteration=n_iter, objective=objective, residual=residual)
         trace.keep(weights=weights, components=begin.T)
@@ -87,12 +87,16 @@ ENTRIES_AT_ONCE = 64
 class Entries(Protocol):
     """What alternating least squares asks of the data."""
 
-    def fit_rows(self, components: Array, alpha: float) -> tuple[Array, float]:
+    def fit_rows(self, components: Array, alpha: float) -> tuple[Any, float]:
         """Return the best factor of each row for ``components`` (d, q), and half its products with the right sides."""
         ...
 
-    def fit_columns(self, weights: Array, alpha: float) -> tuple[Array, float]:
+    def fit_columns(self, weights: Any, alpha: float) -> tuple[Array, float]:
         """Return the same for the columns and ``weights`` (n, q)."""
+        ...
+
+    def squares_of(self, weights: Any) -> float:
+        """Return the sum of the squares of the factors of all rows."""
         ...
 
     @property
@@ -101,8 +105,16 @@ class Entries(Protocol):
         ...
 
 
+class WeightsHere:
+    """Factors of rows that are an array: data in memory."""
+
+    def squares_of(self, weights: Array) -> float:
+        """Return the sum of their squares."""
+        return float(np.vdot(weights, weights))
+
+
 @dataclass(frozen=True)
-class CompleteEntries:
+class CompleteEntries(WeightsHere):
     """A dense matrix of which everything is known: one system of equations serves all rows."""
 
     X: Array
@@ -122,7 +134,7 @@ class CompleteEntries:
 
 
 @dataclass(frozen=True)
-class ObservedEntries:
+class ObservedEntries(WeightsHere):
     """The known entries of a matrix, in CSR form by rows and by columns: each row has equations of its own."""
 
     rows: Any

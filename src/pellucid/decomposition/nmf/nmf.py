@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.input_rules import FLOATS
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.core.user_warnings import warn_user
@@ -56,7 +57,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
     components_ : ndarray of shape (n_components, n_features)
         :math:`H`.
     weights_ : ndarray of shape (n_samples, n_components)
-        :math:`W`, what ``fit_transform`` returns.
+        :math:`W`, what ``fit_transform`` returns; not there after a fit to rows in blocks.
     n_components_ : int
         :math:`q`.
     reconstruction_err_ : float
@@ -122,7 +123,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
 
     def fit_transform(self, X: Data, y: Data = None, W: Data = None, H: Data = None) -> Array:
         """Fit, and return :math:`W`, of shape (n_samples, n_components)."""
-        return self.fit(X, W=W, H=H).weights_
+        return self.fit(X).transform(X) if is_in_blocks(X) else self.fit(X, W=W, H=H).weights_
 
     def transform(self, X: Data) -> Array:
         """Return the best :math:`W` for rows and the parts that were learned, of shape (n_samples, n_components)."""

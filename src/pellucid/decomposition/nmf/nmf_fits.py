@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -163,31 +164,39 @@ NOTHING = 1e-6
 def start_factors(X: SparseOrDense, q: int, init: str | None, random_state: RandomState) -> tuple[Array, Array]:
     """Return ``W`` of shape (n, q) and ``H`` of shape (q, d), in float64; ``X`` has no missing entries."""
     n, d = X.shape
+    refuse_many_parts(init, q, (n, d))
+    rng, mean = check_random_state(random_state), float(X.mean())
+    if init == "random" or q > min(n, d):
+        H, W = (random_part(mean, shape, q, rng).astype(X.dtype) for shape in ((q, d), (n, q)))
+        return W.astype(np.float64), H.astype(np.float64)
+    W, H = (filled_part(factor, init, mean, rng) for factor in _singular_parts(X, q))
+    return W, H
+
+
+def refuse_many_parts(init: str | None, q: int, shape: tuple[int, int]) -> None:
+    """Refuse a start from more singular vectors than there are."""
+    n, d = shape
     if init not in (None, "random") and q > min(n, d):
         raise ValueError(
             f"init = '{init}' can only be used when n_components <= min(n_samples, n_features), got {q} components of "
             f"{n} rows and {d} columns. Use init='random'."
         )
-    if init == "random" or q > min(n, d):
-        return _random_factors(X, q, random_state)
-    W, H = _singular_parts(X, q)
-    mean = float(X.mean())
+
+
+def random_part(mean: float, shape: tuple[int, int], q: int, rng: np.random.RandomState) -> Array:
+    """Return a factor of absolute values of normal numbers: the product of two is about as large as the data."""
+    return np.abs(float(np.sqrt(mean / q)) * rng.standard_normal(size=shape))
+
+
+def filled_part(factor: Array, init: str | None, mean: float, rng: np.random.RandomState) -> Array:
+    """Return a factor from singular vectors with what ``init`` puts in the place of zeros, and of what is next to."""
+    factor[factor < NOTHING * min(1.0, float(factor.max(initial=0.0)))] = 0.0
+    empty = factor == 0.0
     if init == "nndsvdar":
-        rng = check_random_state(random_state)
-        for factor in (W, H):
-            empty = factor == 0.0
-            factor[empty] = np.abs(mean * rng.standard_normal(size=int(empty.sum())) / 100)
+        factor[empty] = np.abs(mean * rng.standard_normal(size=int(empty.sum())) / 100)
     elif init != "nndsvd":
-        W[W == 0.0], H[H == 0.0] = mean, mean
-    return W, H
-
-
-def _random_factors(X: SparseOrDense, q: int, random_state: RandomState) -> tuple[Array, Array]:
-    """Return the absolute values of normal numbers whose product is about as large as the data."""
-    rng, size = check_random_state(random_state), float(np.sqrt(X.mean() / q))
-    H = size * rng.standard_normal(size=(q, X.shape[1])).astype(X.dtype, copy=False)
-    W = size * rng.standard_normal(size=(X.shape[0], q)).astype(X.dtype, copy=False)
-    return np.abs(W).astype(np.float64), np.abs(H).astype(np.float64)
+        factor[empty] = mean
+    return factor
 
 
 def _singular_parts(X: SparseOrDense, q: int) -> tuple[Array, Array]:
@@ -195,16 +204,21 @@ def _singular_parts(X: SparseOrDense, q: int) -> tuple[Array, Array]:
     U, values, V = leading_singular_vectors(X, q)
     W, H = np.zeros_like(U), np.zeros_like(V.T)
     for k in range(q):
-        parts = [(np.maximum(sign * U[:, k], 0.0), np.maximum(sign * V[:, k], 0.0)) for sign in (1.0, -1.0)]
-        sizes = [float(np.linalg.norm(u) * np.linalg.norm(v)) for u, v in parts]
-        largest = int(sizes[1] > sizes[0])
-        (u, v), size = parts[largest], sizes[largest]
+        above = [np.maximum(sign * U[:, k], 0.0) for sign in (1.0, -1.0)]
+        lengths = [float(np.linalg.norm(u)) for u in above]
+        v, size, chosen = larger_part([(lengths[0], V[:, k]), (lengths[1], -V[:, k])])
         if size > 0.0:
             length = np.sqrt(values[k] * size)
-            W[:, k], H[k] = length * u / np.linalg.norm(u), length * v / np.linalg.norm(v)
-    for factor in (W, H):
-        factor[factor < NOTHING * min(1.0, float(factor.max(initial=0.0)))] = 0.0
+            W[:, k], H[k] = length * above[chosen] / lengths[chosen], length * v / np.linalg.norm(v)
     return W, H
+
+
+def larger_part(pairs: Sequence[tuple[float, Array]]) -> tuple[Array, float, int]:
+    """Return the part above 0 of the vector that is longer times the length beside it, that product, and its place."""
+    parts = [np.maximum(v, 0.0) for _, v in pairs]
+    sizes = [length * float(np.linalg.norm(part)) for (length, _), part in zip(pairs, parts, strict=True)]
+    chosen = int(sizes[1] > sizes[0])
+    return parts[chosen], sizes[chosen], chosen
 
 
 def leading_singular_vectors(X: SparseOrDense, q: int) -> tuple[Array, Array, Array]:

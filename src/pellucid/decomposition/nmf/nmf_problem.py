@@ -76,16 +76,12 @@ class NmfProblem:
     @classmethod
     def of(cls, X: SparseOrDense, parameters: Any) -> NmfProblem:
         """Return the problem that an estimator's parameters ask for."""
-        n, d = X.shape
         beta = beta_of(parameters.beta_loss)
-        alpha_W = float(parameters.alpha_W)
-        alpha_H = alpha_W if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
-        mix = float(parameters.l1_ratio)
-        root = _unit(X)
+        values = X.data if sparse.issparse(X) else X
+        root = unit_of_size(float(np.nanmax(values)) if values.size else 0.0)
         if root != 1.0:
             X = X * X.dtype.type(1.0 / root) * X.dtype.type(1.0 / root)
-        weights, components = Penalties.of(d * alpha_W, mix), Penalties.of(n * alpha_H, mix)
-        return cls(X, beta, weights.in_units(root, beta), components.in_units(root, beta), root)
+        return cls(X, beta, *penalties_of(parameters, X.shape, root, beta), root)
 
     @cached_property
     def has_missing(self) -> bool:
@@ -163,10 +159,17 @@ def filled(X: SparseOrDense, product: Array) -> Array:
     return np.where(np.isnan(X), product, X)
 
 
-def _unit(X: SparseOrDense) -> float:
-    """Return the square root of the power of 4 to divide by."""
-    values = X.data if sparse.issparse(X) else X
-    largest = float(np.nanmax(values)) if values.size else 0.0
+def penalties_of(parameters: Any, shape: tuple[int, int], root: float, beta: float) -> tuple[Penalties, Penalties]:
+    """Return what is added for each factor of data of this shape, in units of ``root``."""
+    n, d = shape
+    alpha_W, mix = float(parameters.alpha_W), float(parameters.l1_ratio)
+    alpha_H = alpha_W if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
+    weights, components = Penalties.of(d * alpha_W, mix), Penalties.of(n * alpha_H, mix)
+    return weights.in_units(root, beta), components.in_units(root, beta)
+
+
+def unit_of_size(largest: float) -> float:
+    """Return the square root of the power of 4 to divide data by whose largest entry this is."""
     if not 0.0 < largest < np.inf or 1.0 / ORDINARY < largest < ORDINARY:
         return 1.0
     return float(2.0 ** round(np.log2(largest) / 2.0))

@@ -3,30 +3,66 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pellucid.core.arrays import on_host
-from pellucid.core.device.device_moments import NUMBERS_AT_ONCE, block_weights
+from pellucid.core.device.device_moments import NUMBERS_AT_ONCE, block_weights, product_of, subtract
 from pellucid.core.device.places import Place
 from pellucid.core.labels import known_codes
 from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.core.types import Array
-from pellucid.linear_model.logistic.logistic_passes import LogisticSums, PassTask, join_logistic
+from pellucid.linear_model.logistic.logistic_passes import LogisticSums, PassTask
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTask:
+    """What is asked for, on the device."""
+
+    place: Place
+    mean: Any
+    scales: Any
+    W: Any
+    b: Any
+    """Of the column beside the others, times its value."""
+    task: PassTask
+    with_hessian: bool
+
+    @classmethod
+    def of(cls, task: PassTask, W: Array, place: Place, *, with_hessian: bool) -> DeviceTask:
+        """Return the task with its numbers there."""
+        p = len(task.mean)
+        b = task.last * W[p] if task.last else np.zeros(W.shape[1])
+        mean, scales, weights, b = (
+            place.holding(part, place.xp.float64) for part in (task.mean, task.scales, W[:p], b)
+        )
+        return cls(place, mean, scales, weights, b, task, with_hessian)
 
 
 def logistic_block(block: RowBlock, task: PassTask, W: Array, with_hessian: bool = True) -> LogisticSums:
-    """Return the sums of a block at one point."""
+    """Return the sums of a block at one point; they are added up there, and come here once."""
     place, weight = Place.of(block.X), block_weights(block)
+    xp, p, k = place.xp, len(task.mean), W.shape[1]
     codes = codes_there(block.y, task.classes, place)
-    height = max(256, NUMBERS_AT_ONCE // len(W))
-    found = []
+    there = DeviceTask.of(task, W, place, with_hessian=with_hessian)
+    height = max(256, NUMBERS_AT_ONCE // p)
+    table = xp.empty((min(block.X.shape[0], height), p), dtype=xp.float64, device=place.device)
+    sums: list[Any] = []
+    least: list[Any] = []
     for start in range(0, block.X.shape[0], height):
         rows = slice(start, start + height)
-        own = None if weight is None else weight[rows]
-        found.append(_chunk_sums(block.X[rows], codes[rows], own, task, W, place, with_hessian))
-    return found[0] if len(found) == 1 else join_logistic(found)
+        A = table[: block.X[rows].shape[0]]
+        subtract(block.X[rows], there.mean, A)
+        found, margin = _chunk_sums(A, codes[rows], None if weight is None else weight[rows], there)
+        sums = found if not sums else [one + other for one, other in zip(sums, found, strict=True)]
+        least.append(margin)
+    loss, entropies, gradients, squares, residual, hessian = map(on_host, sums)
+    return LogisticSums(
+        float(loss), entropies, np.ascontiguousarray(gradients.reshape(-1, len(task.classes), k).transpose(1, 0, 2)),
+        squares, float(residual), min(map(float, least)), hessian if with_hessian and len(W) * k else None,
+    )  # fmt: skip
 
 
 def codes_there(y: Any, classes: Array, place: Place) -> Any:
@@ -43,18 +79,14 @@ def codes_there(y: Any, classes: Array, place: Place) -> Any:
     return codes
 
 
-def _chunk_sums(
-    X: Any, codes: Any, weight: Any, task: PassTask, W: Array, place: Place, with_hessian: bool
-) -> LogisticSums:
-    """Return the sums of some rows."""
-    xp, k, n_classes = place.xp, W.shape[1], len(task.classes)
-    A = X - place.holding(task.mean, xp.float64)
-    if task.last:
-        A = xp.concat([A, xp.full((A.shape[0], 1), task.last, dtype=xp.float64, device=place.device)], axis=1)
-    own = xp.astype(codes[:, None] == xp.arange(n_classes, device=place.device), xp.float64)
-    s = xp.take(place.holding(task.scales, xp.float64), codes)
+def _chunk_sums(A: Any, codes: Any, weight: Any, there: DeviceTask) -> tuple[list[Any], Any]:
+    """Return the sums of some rows, and their least margin; ``A`` are the rows about the mean, and is written to."""
+    xp, task = there.place.xp, there.task
+    k, n_classes = there.W.shape[1], len(task.classes)
+    own = xp.astype(codes[:, None] == xp.arange(n_classes, device=there.place.device), xp.float64)
+    s = xp.take(there.scales, codes)
     s = s if weight is None else s * weight
-    logits = A @ place.holding(W, xp.float64)
+    logits = A @ there.W + there.b
     log_P = _log_probabilities(logits, xp)  # (n, C)
     P = xp.exp(log_P)
     losses = -xp.sum(log_P * own, axis=1)
@@ -62,18 +94,16 @@ def _chunk_sums(
     residual = (P - own)[:, 1:] if k == 1 else P - own
     weighted = s[:, None] * residual
     split = xp.reshape(own[:, :, None] * weighted[:, None, :], (-1, n_classes * k))
-    gradients = xp.reshape((A.T @ split).T, (n_classes, k, -1))
-    counted = s > 0.0
-    margin = xp.where(counted, _margins(logits, own, xp), xp.full_like(losses, math.inf))
-    return LogisticSums(
-        float(s @ losses),
-        on_host((s * entropy) @ own),
-        np.ascontiguousarray(on_host(gradients).transpose(0, 2, 1)),
-        np.zeros(len(W)) if task.l2.any() else on_host(s @ (A * A)),
-        float(xp.sum(weighted * residual)),
-        float(xp.min(margin)),
-        _hessian(A, s, P[:, 1:] if k == 1 else P, xp) if with_hessian else None,
-    )
+    gradients = product_of(A, split, xp)
+    if task.last:
+        gradients = xp.concat([gradients, task.last * xp.sum(split, axis=0)[None, :]])
+    squares = xp.zeros(1, dtype=xp.float64, device=there.place.device)
+    if not task.l2.any():
+        squares = s @ (A * A)
+        squares = xp.concat([squares, task.last**2 * xp.reshape(xp.sum(s), (1,))]) if task.last else squares
+    margin = xp.min(xp.where(s > 0.0, _margins(logits, own, xp), xp.full_like(losses, math.inf)))
+    hessian = _hessian(A, s, P[:, 1:] if k == 1 else P, there) if there.with_hessian else squares
+    return [s @ losses, (s * entropy) @ own, gradients, squares, xp.sum(weighted * residual), hessian], margin
 
 
 def _log_probabilities(logits: Any, xp: Any) -> Any:
@@ -92,17 +122,29 @@ def _margins(logits: Any, own: Any, xp: Any) -> Any:
     return xp.sum(logits * own, axis=1) - xp.max(others, axis=1)
 
 
-def _hessian(A: Any, s: Any, P: Any, xp: Any) -> Array:
-    """Return the second derivatives, coefficients of one class together."""
-    k, width = P.shape[1], A.shape[1]
+def _hessian(A: Any, s: Any, P: Any, there: DeviceTask) -> Any:
+    """Return the second derivatives, coefficients of one class together; writes to ``A`` where there is one column."""
+    xp, k = there.place.xp, P.shape[1]
     if k == 1:
-        bent = A * xp.sqrt(s * P[:, 0] * (1.0 - P[:, 0]))[:, None]
-        return on_host(bent.T @ bent)
-    whole = np.zeros((k * width, k * width))
+        curvature = s * P[:, 0] * (1.0 - P[:, 0])
+        sums = A.T @ curvature
+        A *= xp.sqrt(curvature)[:, None]
+        return _bordered(product_of(A, A, xp), sums, xp.sum(curvature), there)
+    lines = []
     for i in range(k):
-        for j in range(i, k):
+        line = []
+        for j in range(k):
             curvature = s * P[:, i] * ((1.0 - P[:, i]) if i == j else -P[:, j])
-            part = on_host(A.T @ (A * curvature[:, None]))
-            whole[i * width : (i + 1) * width, j * width : (j + 1) * width] = part
-            whole[j * width : (j + 1) * width, i * width : (i + 1) * width] = part.T
-    return whole
+            bent = A * curvature[:, None]
+            line.append(_bordered(product_of(A, bent, xp), xp.sum(bent, axis=0), xp.sum(curvature), there))
+        lines.append(xp.concat(line, axis=1))
+    return xp.concat(lines)
+
+
+def _bordered(inner: Any, sums: Any, total: Any, there: DeviceTask) -> Any:
+    """Return the products of rows, with those of the column beside the others."""
+    xp, last = there.place.xp, there.task.last
+    if not last:
+        return inner
+    edge = xp.concat([last * sums, xp.reshape(last**2 * total, (1,))])
+    return xp.concat([xp.concat([inner, edge[None, :-1]]), edge[:, None]], axis=1)

@@ -14,7 +14,7 @@ part :math:`t_c` that makes it so, and the entropy of a row, which is concave an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,8 @@ SHORTEST = 1e-4
 """Part of a step, below which it is given up."""
 MANY_KEPT = 200
 """Rows kept for each coefficient, from which the Hessian at the start is enough for more than one step."""
+START_GOAL = 1e-4
+"""Gap of the start, for the rows kept: they tell no more digits of the answer for all."""
 MODEL_STEPS, MODEL_GOAL = 10, 1e-6
 """Most steps to the minimum over the rows kept, and the part of the gradient that they leave."""
 
@@ -121,7 +123,8 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
     goal, trace, n_iter = min(estimator.tol, LARGEST_GAP), Trace(), 0
     is_cheap = blocks.n_rows * (len(task.l2) * task.n_columns) ** 2 <= COSTLY
     enough = (POLISHED if is_cheap else MARGIN) * goal
-    model = CorrectedLoss(task, RowBlock(0, look.rows, look.labels, look.weight), enough)
+    kept = blocks.beside(RowBlock(0, look.rows, look.labels, look.weight))
+    model = CorrectedLoss(task, kept, enough, blocks.form_of(logistic_block))
     point = _point_at(blocks, task, _start(estimator, problem, task, goal), with_hessian=True)
     while True:
         trace.add(iteration=n_iter, objective=point.objective, gap=point.gap, rows=blocks.n_rows)
@@ -183,7 +186,7 @@ def _start(estimator: Any, problem: LogisticProblem, task: PassTask, goal: float
     last = (dense(estimator.coef_), estimator.intercept_) if is_warm else None
     W, b = problem.start(last)
     if not W.any():
-        found = solve_logistic(problem, Effort(goal, estimator.max_iter))
+        found = solve_logistic(problem, Effort(max(goal, START_GOAL), estimator.max_iter))
         is_separated = not problem.is_penalized and (found.certificate is None or not found.certificate.holds)
         if not is_separated:  # or they may be anywhere
             W, b = problem.start((found.attributes["coef_"], found.attributes["intercept_"]))
@@ -205,17 +208,19 @@ class CorrectedLoss:
     kept: RowBlock
     enough: float
     """The distance at which it is over."""
+    sums_of: Callable[..., LogisticSums]
+    """What sums over the rows kept, where they are."""
     curvature: Array = field(init=False)
     """What the Hessian of the rows kept lacks."""
     is_good: bool = field(init=False)
     """Whether it promises to get there without another Hessian of all rows."""
 
     def __post_init__(self) -> None:
-        self.is_good = len(self.kept) >= MANY_KEPT * len(self.task.l2) * self.task.n_columns
+        self.is_good = self.kept.X.shape[0] >= MANY_KEPT * len(self.task.l2) * self.task.n_columns
 
     def learn(self, W: Array, hessian: Array) -> None:
         """Take the Hessian of all rows at a point."""
-        few = logistic_block(self.kept, self.task, W).hessian
+        few = self.sums_of(self.kept, self.task, W).hessian
         assert few is not None
         self.curvature = hessian - few
 
@@ -224,7 +229,7 @@ class CorrectedLoss:
         W, gradient, k = point.W, point.gradient, self.task.n_columns
         size, newton, missing = float(np.linalg.norm(gradient)), np.zeros_like(W), np.zeros_like(W)
         for number in range(MODEL_STEPS):
-            few = logistic_block(self.kept, self.task, W)
+            few = self.sums_of(self.kept, self.task, W)
             assert few.hessian is not None
             slopes = few.gradients.sum(axis=0) + self.task.l2[:, None] * W
             if number == 0:

@@ -17,14 +17,15 @@ The stored error pins both factors: it is that of the stored numbers, up to the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigvalsh
+from scipy.linalg import eigvalsh, lstsq
 
 from pellucid.proofs.arrays import Array, SparseOrDense, dense
+from pellucid.proofs.blocks import OneBlock
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.alternating import product_entries
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
@@ -53,6 +54,8 @@ RESIDUAL = 1e-9
 
 def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with everything computed again from the data; a fit does less of it."""
+    if not hasattr(fitted, "weights_"):  # of a fit to rows in blocks
+        return prove_nmf_in_passes(fitted, parameters, OneBlock.of(data))
     W, H = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     wrong = _wrong_entries(W, H, fitted.n_components_, parameters, data.X.shape)
     factors = Claim("factors", "entries below 0, and sizes that do not fit together", wrong, 0.0)
@@ -61,7 +64,8 @@ def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
     problem = DivergenceProblem(data.X, parameters)
     W, H = W / problem.root, H / problem.root
     squared = 2.0 * problem.divergence(W, H)
-    claims = [factors, _error_claim(problem, fitted.reconstruction_err_ / problem.root**problem.beta, squared)]
+    stored = fitted.reconstruction_err_ / problem.root**problem.beta
+    claims = [factors, _error_claim(stored, squared, problem.size, problem.beta, data.X.shape)]
     if parameters.solver == "cd":
         claims.append(_coordinates_claim(problem, W, H, parameters, data.X.dtype))
     else:
@@ -71,7 +75,9 @@ def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
         and not problem.has_missing
         and min(data.X.shape) <= (SIDE_AT_FIT if is_fitting() else MOST_SIDE)
     ):
-        claims.append(_rank_claim(problem, squared, len(H)))
+        X = problem.X.astype(np.float64)
+        gram = X.T @ X if X.shape[1] <= X.shape[0] else X @ X.T
+        claims.append(_rank_claim(dense(gram), squared, len(H)))
     return Certificate("stationary", tuple(claims))
 
 
@@ -83,25 +89,15 @@ class DivergenceProblem:
     """
 
     def __init__(self, X: SparseOrDense, parameters: Seen) -> None:
-        (n, d), loss = X.shape, parameters.beta_loss
+        loss = parameters.beta_loss
         self.beta = BETAS[loss] if isinstance(loss, str) else float(loss)
         values = X.data if sparse.issparse(X) else X
-        largest = float(np.nanmax(values, initial=0.0))
-        is_ordinary = not 0.0 < largest < np.inf or 1.0 / ORDINARY < largest < ORDINARY
-        self.root = 1.0 if is_ordinary else float(2.0 ** round(math.log2(largest) / 2.0))
-        self.X = X if is_ordinary else X * X.dtype.type(1.0 / self.root) * X.dtype.type(1.0 / self.root)
+        self.root = _unit_of(float(np.nanmax(values, initial=0.0)))
+        self.X = X if self.root == 1.0 else X * X.dtype.type(1.0 / self.root) * X.dtype.type(1.0 / self.root)
         self.has_missing = bool(np.isnan(np.sum(values)))
-        mix, alpha = float(parameters.l1_ratio), float(parameters.alpha_W)
-        on_components = alpha if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
-        self.on_weights, self.on_components = (self._penalties(a, mix) for a in (d * alpha, n * on_components))
+        self.on_weights, self.on_components = _penalties(parameters, X.shape, self.root, self.beta)
         parts = (block for _, block in _blocks(self.X))
         self.size = float(sum(np.sum(part[part > 0.0] ** self.beta) for part in parts))
-
-    def _penalties(self, alpha: float, mix: float) -> tuple[float, float]:
-        """Return the factors of absolute values and of halved squares."""
-        with np.errstate(over="ignore", under="ignore"):
-            one, two = (float(np.float64(self.root) ** (power - 2.0 * self.beta)) for power in (1.0, 2.0))
-        return alpha * mix and alpha * mix * one, alpha * (1.0 - mix) and alpha * (1.0 - mix) * two
 
     def divergence(self, W: Array, H: Array) -> float:
         """Return the divergence of the data from the product, entry by entry; of sparse data from sums over zeros."""
@@ -118,6 +114,29 @@ class DivergenceProblem:
         """Return the divergence and the penalties."""
         penalties = zip((W, H), (self.on_weights, self.on_components), strict=True)
         return self.divergence(W, H) + sum(l1 * np.sum(F) + 0.5 * l2 * np.sum(F**2) for F, (l1, l2) in penalties)
+
+
+def _unit_of(largest: float) -> float:
+    """Return the root of the power of 4 by which data with this largest entry are divided."""
+    is_ordinary = not 0.0 < largest < np.inf or 1.0 / ORDINARY < largest < ORDINARY
+    return 1.0 if is_ordinary else float(2.0 ** round(math.log2(largest) / 2.0))
+
+
+Penalty = tuple[float, float]
+"""Factors of absolute values and of halved squares."""
+
+
+def _penalties(parameters: Seen, shape: tuple[int, int], root: float, beta: float) -> tuple[Penalty, Penalty]:
+    """Return the penalties on the weights and on the components, in units of ``root``."""
+    mix, alpha = float(parameters.l1_ratio), float(parameters.alpha_W)
+    on_components = alpha if isinstance(parameters.alpha_H, str) else float(parameters.alpha_H)
+    with np.errstate(over="ignore", under="ignore"):
+        one, two = (float(np.float64(root) ** (power - 2.0 * beta)) for power in (1.0, 2.0))
+    first, second = (
+        (a * mix and a * mix * one, a * (1.0 - mix) and a * (1.0 - mix) * two)
+        for a in (shape[1] * alpha, shape[0] * on_components)
+    )
+    return first, second
 
 
 def _divergence(x: Array, r: Array, beta: float) -> float:
@@ -155,19 +174,22 @@ def _least_residual(dtype: Any) -> float:
 
 def _wrong_entries(W: Array, H: Array, q: int, parameters: Seen, shape: tuple[int, int]) -> float:
     n, d = shape
+    if W.shape != (n, q):
+        return math.inf
+    return float(np.sum(~(W >= 0.0))) + _wrong_components(H, q, parameters, d)
+
+
+def _wrong_components(H: Array, q: int, parameters: Seen, d: int) -> float:
     asked = parameters.n_components
     is_other = (asked is None and q != d) or (not isinstance(asked, str) and asked is not None and q != asked)
-    if W.shape != (n, q) or H.shape != (q, d) or is_other:
-        return math.inf
-    return float(np.sum(~(W >= 0.0)) + np.sum(~(H >= 0.0)))
+    return math.inf if H.shape != (q, d) or is_other else float(np.sum(~(H >= 0.0)))
 
 
-def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> Claim:
+def _error_claim(stored: float, squared: float, size: float, beta: float, shape: tuple[int, int]) -> Claim:
     """Return the claim that the stored error is that of the stored factors; squares, since a root forgets near 0."""
-    beta = problem.beta
     spread = 1.0 if beta in (0.0, 1.0, 2.0) else 1.0 + 1.0 / abs(beta * (beta - 1.0))
-    size = max(problem.size, squared, TINY)
-    n, d = problem.X.shape
+    size = max(size, squared, TINY)
+    n, d = shape
     statement = "distance of the squared reconstruction_err_ from its recomputed value, in parts of the data's size"
     off = abs(stored * abs(stored) - max(squared, 0.0))
     return Claim("error", statement, off / size, sum_error(n * d) * spread)
@@ -176,9 +198,13 @@ def _error_claim(problem: DivergenceProblem, stored: float, squared: float) -> C
 def _coordinates_claim(problem: DivergenceProblem, W: Array, H: Array, parameters: Seen, dtype: Any) -> Claim:
     gains = _gains(W.T, H @ H.T, _products(problem.X, W, H).T, problem.on_weights)
     gains += _gains(H, W.T @ W, _products(problem.X.T, H.T, W.T).T, problem.on_components)
+    return _gains_claim(gains, problem.size, parameters, dtype)
+
+
+def _gains_claim(gains: float, size: float, parameters: Seen, dtype: Any) -> Claim:
     return Claim("stationary",
                  "root of what the best steps of single entries gain, in parts of half the squared norm of the data",
-                 float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * problem.size, TINY))),
+                 float(np.sqrt(np.maximum(gains, 0.0) / max(0.5 * size, TINY))),
                  max(float(parameters.tol), _least_residual(dtype)), _remedy(parameters))  # fmt: skip
 
 
@@ -233,11 +259,11 @@ def _stepped(factor: Array, above: Array, below: Array, penalties: tuple[float, 
     return np.asarray(factor * (above / np.where(below > 0.0, below, 1.0)) ** power)
 
 
-def _rank_claim(problem: DivergenceProblem, squared: float, q: int) -> Claim:
-    """Return the claim that no matrix of the same rank has a larger error, which says how near ours is to the best."""
-    X = problem.X.astype(np.float64)
-    gram = X.T @ X if X.shape[1] <= X.shape[0] else X @ X.T
-    gram = gram.toarray() if sparse.issparse(gram) else gram
+def _rank_claim(gram: Array, squared: float, q: int) -> Claim:
+    """Return the claim that no matrix of the same rank has a larger error, which says how near ours is to the best.
+
+    ``gram`` has the products of the columns of the data, or of their rows.
+    """
     values = eigvalsh(gram, check_finite=False)
     noise = sum_error(len(values)) * float(values[-1]) * len(values)
     least = max(float(values[: max(len(values) - q, 0)].sum()) - noise, 0.0)
@@ -253,4 +279,102 @@ def _remedy(parameters: Seen) -> str:
     return f"Maximum number of iterations {parameters.max_iter} reached. Increase it to improve convergence."
 
 
+# Rows in blocks: no weights are stored, so that a pass finds the best ones for the stored components.
+
+
+def prove_nmf_in_passes(fitted: Seen, parameters: Seen, blocks: Any) -> Certificate:
+    """Return the certificate of components alone, with the best weights for them: those that ``transform`` says."""
+    H, d = np.asarray(fitted.components_, dtype=np.float64), blocks.n_features
+    wrong = _wrong_components(H, fitted.n_components_, parameters, d) if parameters.solver == "cd" else math.inf
+    factors = Claim("factors", "entries below 0, and sizes that do not fit together", wrong, 0.0)
+    if wrong:
+        return Certificate("stationary", (factors,))
+    n, largest, gram = blocks.reduce(size_of_block, join_sizes, d <= MOST_SIDE)
+    root = _unit_of(largest)
+    H, gram = H / root, gram / root**2 / root**2
+    on_weights, on_components = _penalties(parameters, (n, d), root, 2.0)
+    products, crossed, squared, gains = blocks.reduce(weights_of_block, added_parts, H, root, on_weights)
+    gains += _gains(H, products, crossed, on_components)
+    size = float(np.trace(gram)) if gram.ndim == 2 else float(gram.sum())
+    claims = [
+        factors,
+        _error_claim(fitted.reconstruction_err_ / root**2, squared, size, 2.0, (n, d)),
+        _gains_claim(gains, size, parameters, np.float64),
+    ]
+    if gram.ndim == 2:
+        claims.append(_rank_claim(gram, squared, len(H)))
+    return Certificate("stationary", tuple(claims))
+
+
+def size_of_block(block: Any, has_products: bool) -> tuple[int, float, Array]:
+    """Return the rows of a block, the largest entry, and the products of its columns, or their squares alone."""
+    X = dense(block.X).astype(np.float64)
+    return len(X), float(X.max()), X.T @ X if has_products else np.sum(X**2, axis=0)
+
+
+def join_sizes(found: Sequence[tuple[int, float, Array]]) -> tuple[int, float, Array]:
+    """Return the same of several blocks."""
+    return (
+        sum(n for n, _, _ in found),
+        max(most for _, most, _ in found),
+        np.sum([gram for _, _, gram in found], axis=0),
+    )
+
+
+def weights_of_block(block: Any, H: Array, root: float, penalties: Penalty) -> tuple[Array, Array, float, float]:
+    """Return, of the best weights, ``W'W`` and ``W'X``, the squared error, and what their entries could gain."""
+    X = dense(block.X).astype(np.float64) / root / root
+    gram, right = H @ H.T, H @ X.T
+    W = best_nonnegative(gram + penalties[1] * np.eye(len(H)), right - penalties[0])
+    return W @ W.T, W @ X, float(np.sum((X - W.T @ H) ** 2)), _gains(W, gram, right, penalties)
+
+
+def added_parts(found: Sequence[tuple[Array, Array, float, float]]) -> tuple[Array, Array, float, float]:
+    """Return the sums over several blocks."""
+    products, crossed, squared, gains = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+    return products, crossed, float(squared), float(gains)
+
+
+PATIENCE = 3
+"""Exchanges of all wrong entries in a row that leave no fewer of them, before they are exchanged one by one."""
+
+
+def best_nonnegative(A: Array, B: Array) -> Array:
+    r"""Return the minimizer of :math:`\tfrac12w'Aw - b'w` over :math:`w \ge 0` for each column b.
+
+    Block principal pivoting (Kim and Park): entries are free or 0, those of the wrong sign change sides.
+    """
+    q, m = B.shape
+    is_free, W = np.zeros((q, m), dtype=bool), np.zeros((q, m))
+    slope, fewest, patience = -B, np.full(m, q + 1), np.full(m, PATIENCE)
+    unit = 1e-13 * np.abs(B).max(axis=0, initial=0.0)
+    for _ in range(10 * q + 20):
+        is_wrong = np.where(is_free, W < 0.0, slope < -unit)
+        count = is_wrong.sum(axis=0)
+        left = np.flatnonzero(count)
+        if not len(left):
+            break
+        is_fewer = count < fewest
+        patience = np.where(is_fewer, PATIENCE, patience - 1)
+        fewest = np.minimum(fewest, count)
+        last = q - 1 - np.argmax(is_wrong[::-1], axis=0)
+        change = np.where(patience >= 0, is_wrong, (np.arange(q)[:, None] == last) & is_wrong)
+        is_free ^= change
+        W[:, left] = _solved(A, B[:, left], is_free[:, left])
+        slope[:, left] = A @ W[:, left] - B[:, left]
+    return np.maximum(W, 0.0)
+
+
+def _solved(A: Array, B: Array, is_free: Array) -> Array:
+    """Return the columns whose free entries solve their equations; columns with the same ones free go together."""
+    W = np.zeros_like(B)
+    patterns, which = np.unique(is_free, axis=1, return_inverse=True)
+    for k, pattern in enumerate(patterns.T):
+        own = np.flatnonzero(which.reshape(-1) == k)
+        if pattern.any():
+            W[np.ix_(pattern, own)] = lstsq(A[np.ix_(pattern, pattern)], B[np.ix_(pattern, own)])[0]
+    return W
+
+
 PROVES = {"NMF": prove_nmf}
+PROVES_BLOCKS = {"NMF": prove_nmf_in_passes}

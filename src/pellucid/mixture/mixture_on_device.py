@@ -53,7 +53,7 @@ def careful_sums(rows: StandardRows, kind: Any, found: Components, shape: tuple[
             else:
                 squares = deviations * deviations
                 scatters[k] += shares[k] @ (squares if len(shape) == 2 else squares.mean(dim=1))
-    return (float(sums[0]), *(np.asarray(one.cpu()) for one in (sums[1], shifts, scatters)))
+    return (float(sums[0]), *(one.cpu().numpy() for one in (sums[1], shifts, scatters)))
 
 
 def _scores(kind: Any, found: Components, there: Any, rows: Any) -> Any:
@@ -86,7 +86,7 @@ def _joint(model: Any, X: Any) -> Any:
     import torch
 
     kind, there = KINDS[model.covariance_type], _moved(model._components(), X)
-    here = Components(*(np.asarray(getattr(there, name).cpu()) for name in vars(there)))
+    here = Components(*(getattr(there, name).cpu().numpy() for name in vars(there)))
     for some in X.split(max(1, NUMBERS_AT_ONCE // sum(there.means.shape))):
         yield _scores(kind, here, there, some.to(torch.float64))
 

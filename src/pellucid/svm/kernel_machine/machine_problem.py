@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels import Kernel
@@ -59,11 +60,19 @@ class MachineProblem:
             return -self.target
         if self.is_matrix:
             return np.asarray(self.rows @ coef - self.target)
+        if is_foreign(self.rows):
+            from pellucid.svm.kernel_machine.machine_on_device import sums_there
+
+            return sums_there(self.kernel, self.rows, used, coef[used]) - self.target
         vectors = used if self.kernel.is_given else self.rows[used]
         return kernel_sums(self.kernel, self.rows, vectors, coef[used]) - self.target
 
     def diagonal(self) -> Array:
         """Return the product of each row with itself."""
+        if is_foreign(self.rows):
+            from pellucid.svm.kernel_machine.machine_on_device import diagonal_there
+
+            return diagonal_there(self.kernel, self.rows)
         return self.kernel.diagonal(self.rows)
 
 

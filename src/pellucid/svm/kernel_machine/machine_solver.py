@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch, ignore
@@ -146,6 +147,11 @@ class PairDescent:
         if self._has_matrix:
             self.most_together = problem.n
             return GivenRows(problem.rows)
+        if is_foreign(problem.rows):
+            from pellucid.svm.kernel_machine.machine_on_device import ProductsOnDevice
+
+            self.most_together = WORKING_SET[1]
+            return ProductsOnDevice(problem.kernel, problem.rows, np.dtype(dtype))
         self.most_together = int(np.clip(room / (np.dtype(dtype).itemsize * problem.n), 2, WORKING_SET[1]))
         if dtype is np.float64 and not problem.kernel.is_given:
             blocks: SumBlocks = PreciseBlocks(problem.kernel, problem.rows)

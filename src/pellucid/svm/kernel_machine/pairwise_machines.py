@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.threads import run_blocks, thread_count
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
@@ -77,6 +78,7 @@ def few_products(X: SparseOrDense, kernel: Kernel) -> tuple[Any, Kernel]:
     """Return all products of few rows; a linear kernel keeps them, as few columns solve it more precisely."""
     if kernel.is_given or X.shape[0] > FEW_ROWS:
         return X, kernel
+    X = on_host(X) if is_foreign(X) else X
     if not isinstance(kernel, Linear):
         return kernel_matrix(kernel, X), GivenKernel()
     is_small = sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_ENTRIES

@@ -171,18 +171,23 @@ class SVC(ClassifierMixin, SupportVectorModel):
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features), or products (n_samples, n_samples), and the labels ``y``."""
         data = self._check(X, y, sample_weight).without_absent_classes()
-        if len(data.classes) < 2:
-            raise ValueError(
-                "The number of classes has to be greater than one: y must hold at least 2 classes in rows of weight "
-                f"above 0, got one class: {data.classes.tolist()[0]!r}."
-            )
+        self._check_classes(data.classes)
         self._keep_function_rows(X)
         solver = PairSolver(data, self)
         return self._adopt(solver.fit(self._watch(X, data.given[1], attributes=solver.watched)), data)
 
+    def _check_classes(self, classes: Array) -> None:
+        if len(classes) < 2:
+            raise ValueError(
+                "The number of classes has to be greater than one: y must hold at least 2 classes in rows of weight "
+                f"above 0, got one class: {classes.tolist()[0]!r}."
+            )
+
     def decision_function(self, X: Data) -> Array:
         """Return the scores: one per row for two classes, else one per class or per pair of classes and row."""
-        scores = self._pair_scores(X)
+        return self._shaped(self._pair_scores(X))
+
+    def _shaped(self, scores: Array) -> Array:
         if len(self.classes_) == 2:
             return scores[:, 0]
         if self.decision_function_shape == "ovo":
@@ -195,11 +200,14 @@ class SVC(ClassifierMixin, SupportVectorModel):
         A score of exactly 0 is a vote for the later class of the pair, as in LIBSVM.
         """
         check_is_fitted(self)
+        self._check_tie_rule()
+        return np.asarray(self.classes_[self._winners(self._pair_scores(X))])
+
+    def _check_tie_rule(self) -> None:
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
                 "break_ties must be False when decision_function_shape is 'ovo', got True. Use 'ovr' to break ties."
             )
-        return np.asarray(self.classes_[self._winners(self._pair_scores(X))])
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Data) -> Array:

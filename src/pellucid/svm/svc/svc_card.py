@@ -88,6 +88,7 @@ CARDS = (
             "held_out_scores_": Optional(Numbers(("n_others", None), WIDE)),
         },
         input=machine_rules(CLASSES),
+        device="pellucid.svm.kernel_machine.machine_on_device:fit_svc",
         variants=(
             {"kernel": "linear", "class_weight": "balanced"},
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "decision_function_shape": "ovo"},
@@ -108,6 +109,7 @@ CARDS = (
         parameters=PARAMETERS | {"epsilon": NONNEGATIVE},
         attributes=ATTRIBUTES | {"n_support_": Numbers((1,), WHOLES, low=0), "n_iter_": COUNT},
         input=machine_rules(NUMBERS),
+        device="pellucid.svm.kernel_machine.machine_on_device:fit_svr",
         variants=(
             {"kernel": "linear", "C": 10.0},
             {"kernel": "poly", "degree": 2, "coef0": 1.0},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from pellucid.svm.kernel_machine.machine_problem import MachineFit
 from pellucid.svm.kernel_machine.machine_rows import in_layout, merged_rows, steady_rows, svc_pairs
 from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
 from pellucid.svm.kernel_machine.support_vector_model import (
+    as_it_is,
     has_products,
     machine_gamma,
     machine_kernel,
@@ -30,8 +32,8 @@ from pellucid.svm.svc.svc_probability import calibrate, is_asked_for
 class PairSolver:
     """Solves the machines of all pairs of classes on rows without repetitions, and tells of all rows."""
 
-    def __init__(self, data: TrainingData, parameters: Any) -> None:
-        self.data, self.parameters = data, parameters
+    def __init__(self, data: TrainingData, parameters: Any, moved: Callable[[Any], Any] = as_it_is) -> None:
+        self.data, self.parameters, self.moved = data, parameters, moved
         self.has_products = has_products(parameters.kernel)
         self.merged = merged_rows(data, is_given=self.has_products)
         self.gamma = machine_gamma(parameters, self.merged.data)
@@ -42,7 +44,7 @@ class PairSolver:
 
     def fit(self, watch: Watch) -> Fit:
         """Return the fit, with probabilities if asked."""
-        machines = fit_pairs(self.rows.X, self.solved, self.kernel, self.parameters, watch)
+        machines = fit_pairs(self.moved(self.rows.X), self.solved, self.kernel, self.parameters, watch)
         measures = [self._measures(k, machine) for k, machine in enumerate(machines)]
         attributes = {
             **self._attributes([one.coef for one in measures], [one.intercept - one.shift for one in measures]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from pellucid.svm.kernel_machine.machine_rows import merged_rows, row_costs, ste
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
 from pellucid.svm.kernel_machine.pairwise_machines import small_problem
 from pellucid.svm.kernel_machine.support_vector_model import (
+    as_it_is,
     has_products,
     machine_gamma,
     machine_kernel,
@@ -27,8 +29,8 @@ from pellucid.svm.kernel_machine.support_vector_model import (
 class TubeSolver:
     """Solves the machine on rows without repetitions, and tells of all rows."""
 
-    def __init__(self, data: TrainingData, parameters: Any) -> None:
-        self.data, self.parameters = data, parameters
+    def __init__(self, data: TrainingData, parameters: Any, moved: Callable[[Any], Any] = as_it_is) -> None:
+        self.data, self.parameters, self.moved = data, parameters, moved
         self.has_products = has_products(parameters.kernel)
         self.merged = merged_rows(data, is_given=self.has_products)
         self.gamma = machine_gamma(parameters, self.merged.data)
@@ -40,7 +42,9 @@ class TubeSolver:
         parameters, rows = self.parameters, self.merged.data
         cost, target = tube_costs(rows, parameters), np.asarray(rows.y, dtype=np.float64)
         machine = solve_machine(
-            small_problem(MachineProblem(self.kernel, self.rows.X, target, -cost, cost, float(parameters.epsilon))),
+            small_problem(
+                MachineProblem(self.kernel, self.moved(self.rows.X), target, -cost, cost, float(parameters.epsilon))
+            ),
             tol=parameters.tol,
             max_iter=parameters.max_iter,
             cache_size=parameters.cache_size,

@@ -53,7 +53,7 @@ def careful_sums(rows: StandardRows, kind: Any, found: Components, shape: tuple[
             else:
                 squares = deviations * deviations
                 scatters[k] += shares[k] @ (squares if len(shape) == 2 else squares.mean(dim=1))
-    return (float(sums[0]), *(np.asarray(one.cpu()) for one in (sums[1], shifts, scatters)))
+    return (float(sums[0]), *(one.cpu().numpy() for one in (sums[1], shifts, scatters)))
 
 
 def _scores(kind: Any, found: Components, there: Any, rows: Any) -> Any:

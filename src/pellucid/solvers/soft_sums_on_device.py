@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
 from pellucid.core.types import Array
 
 NUMBERS_AT_ONCE = 1 << 25
@@ -29,7 +27,7 @@ def sums_there(
         log_sum += logs
         if n_components:
             sums += shares @ block
-    return float(log_sum), np.asarray(sums.cpu())
+    return float(log_sum), sums.cpu().numpy()
 
 
 def standard_blocks(rows: Any, width: int) -> Iterator[tuple[slice, Any, Any]]:

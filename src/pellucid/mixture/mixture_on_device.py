@@ -86,7 +86,7 @@ def _joint(model: Any, X: Any) -> Any:
     import torch
 
     kind, there = KINDS[model.covariance_type], _moved(model._components(), X)
-    here = Components(*(np.asarray(getattr(there, name).cpu()) for name in vars(there)))
+    here = Components(*(getattr(there, name).cpu().numpy() for name in vars(there)))
     for some in X.split(max(1, NUMBERS_AT_ONCE // sum(there.means.shape))):
         yield _scores(kind, here, there, some.to(torch.float64))
 

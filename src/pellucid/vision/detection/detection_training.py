@@ -157,7 +157,7 @@ class LossParts:
         """Return a sentence about the first part that is no number; empty if all are."""
         for values in self.rows:
             wrong = [
-                name for name, value in zip(self.names, values.cpu().numpy(), strict=True) if not np.isfinite(value)
+                name for name, value in zip(self.names, np.asarray(values.cpu()), strict=True) if not np.isfinite(value)
             ]
             if wrong:
                 return f"It is the loss of {' and '.join(wrong)}. "

@@ -231,6 +231,7 @@ def rules_for_neighbors(estimator: Any) -> KNeighborRules:
         missing=isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean",
         precomputed=isinstance(estimator.metric, str) and estimator.metric == "precomputed",
         blocks=PASSES if is_sum else "",
+        reads_again=True,
     )
 
 

@@ -48,7 +48,7 @@ def _accept(_estimator: Any) -> None:
     return None
 
 
-def _ask_nothing(_model: Any, _data: TrainingData) -> Mapping[str, Any]:
+def _ask_nothing(_model: Any, _data: TrainingData | RowBlocks) -> Mapping[str, Any]:
     return {}
 
 
@@ -99,6 +99,8 @@ class MethodCard:
     """Other settings that the universal tests try beside the defaults."""
     asks: Callable[[Any, TrainingData], Mapping[str, Any]] = _ask_nothing
     """What a proof about answers, not only about attributes, needs to see: what the model says when asked."""
+    asks_blocks: Callable[[Any, RowBlocks], Mapping[str, Any]] = _ask_nothing
+    """The same where the proof makes passes over rows in blocks."""
     unproved: Mapping[str, str] = field(default_factory=dict)
     """Attributes that no answer depends on, so that ``verify`` may let a changed one pass, each with the reason."""
     free: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +159,7 @@ class MethodCard:
         if isinstance(data, TrainingData):
             return self._proved(self.prove, model, data, data.X, self.asks(model, data))
         with np.errstate(all="ignore"):  # as verify does: what overflows reads inf or nan
-            return self._proved(find_block_proof(self.name), model, data, None, {})
+            return self._proved(find_block_proof(self.name), model, data, None, self.asks_blocks(model, data))
 
     def _proved(
         self, prove: Callable[..., Certificate], model: Any, data: Any, rows: Any, asked: Mapping[str, Any]

@@ -62,9 +62,8 @@ def rows_or_blocks(estimator: Any, rows: Any) -> Any:
     """Return a memmap as it is, or in blocks if it is too large for memory and the method can read it so."""
     from pellucid.core.scale.mapped_rows import in_blocks, is_too_large
 
-    if is_too_large(rows) and card_of(type(estimator)).rules_for(estimator).blocks:
-        return in_blocks(rows)
-    return rows
+    rules = card_of(type(estimator)).rules_for(estimator)
+    return in_blocks(rows) if rules.blocks and not rules.reads_again and is_too_large(rows) else rows
 
 
 def _fit_to_blocks(estimator: Any, fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -56,6 +56,9 @@ class InputRules:
     each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. ``PASSES`` where it
     takes several of them, by the function ``passes`` of the method's card. Empty where all rows must be in memory."""
 
+    reads_again: bool = False
+    """Whether a model of rows in blocks reads all of them again for each answer: it cannot be saved."""
+
     @property
     def summed_target(self) -> str:
         """What a target of rows in blocks is."""

@@ -17,12 +17,13 @@ from pellucid.core.checks import check_one_of, check_whole
 from pellucid.core.device.device_rows import refuse_device
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
-from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
+from pellucid.core.input_rules import CLASSES, NUMBERS, PASSES, UNCHECKED, InputRules
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
 from pellucid.neighbors.metric import Metric, check_keeps_zeros, check_sparse_metric, unit_of
 from pellucid.neighbors.nearest_rows import build_tree, nearest_rows, tree_pays
+from pellucid.neighbors.rows_in_blocks import Neighbors, StoredBlocks, answer_blocks, search_blocks
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.kd_tree import KDTree
 
@@ -74,13 +75,14 @@ class KNeighbors(CertifiedEstimator):
             from pellucid.core.device.device_fits import answer_there
 
             return answer_there(self, "kneighbors", X, n_neighbors, return_distance)  # type: ignore[no-any-return]
-        distances, indices = self._nearest(X, n_neighbors)
-        return (distances, indices) if return_distance else indices
+        found = self._nearest(X, n_neighbors)
+        return (found.distances, found.indices) if return_distance else found.indices
 
     def kneighbors_graph(self, X: Data = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """Return a CSR matrix of shape (n_queries, n_samples_fit) with 1, or the distance, for each neighbor."""
         check_one_of(("connectivity", "distance"), mode=mode)
-        distances, indices = map(on_host, self._nearest(X, n_neighbors))
+        found = self._nearest(X, n_neighbors)
+        distances, indices = on_host(found.distances), on_host(found.indices)
         values = distances if mode == "distance" else np.ones_like(distances)
         ends = np.arange(0, indices.size + 1, indices.shape[1])
         return sparse.csr_matrix((values.ravel(), indices.ravel(), ends), shape=(len(indices), self.n_samples_fit_))
@@ -140,21 +142,31 @@ class KNeighbors(CertifiedEstimator):
             return "brute"
         return "kd_tree"
 
-    def _nearest(self, X: Data, n_neighbors: int | None = None) -> tuple[Any, Any]:
+    def _nearest(self, X: Data, n_neighbors: int | None = None) -> Neighbors:
         check_is_fitted(self)
         own = X is None
+        if own and isinstance(self._fit_X, StoredBlocks):
+            raise ValueError("X must be given to a model of rows in blocks, got None. Ask about some rows of them.")
         k = self._check_count(n_neighbors, self.n_samples_fit_ - 1 if own else self.n_samples_fit_)
         queries = self._fit_X if own else self._check_queries(X)
         return self._search(queries, k, np.arange(self.n_samples_fit_) if own else None)
 
-    def _search(self, queries: Any, k: int, excluded: Array | None = None) -> tuple[Array, Array]:
+    def _search(self, queries: Any, k: int, excluded: Array | None = None) -> Neighbors:
         metric = Metric(self.effective_metric_, self.effective_metric_params_)
         if is_foreign(queries):
             from pellucid.neighbors.nearest_on_device import nearest_on_device
 
-            return nearest_on_device(self._fit_X, queries, k, metric, own=excluded is not None)
+            distances, indices = nearest_on_device(self._fit_X, queries, k, metric, own=excluded is not None)
+            return Neighbors(distances, indices, self._y[indices])
         with own_threads():
-            return nearest_rows(self._fit_X, queries, k, metric, tree=self._tree, excluded=excluded)
+            if isinstance(self._fit_X, StoredBlocks):
+                return search_blocks(self, _dense(queries), k)
+            distances, indices = nearest_rows(self._fit_X, queries, k, metric, tree=self._tree, excluded=excluded)
+        return Neighbors(distances, indices, self._y[indices])
+
+    def _answers_in_blocks(self, name: str, X: Any) -> Any:
+        """Return lazy answers about queries in blocks, where the training rows are in blocks too; else None."""
+        return answer_blocks(self, name, X) if isinstance(vars(self).get("_fit_X"), StoredBlocks) else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -186,6 +198,11 @@ class KNeighborRules(InputRules):
 
     precomputed: bool = False
 
+    @property
+    def summed_target(self) -> str:
+        """What a target of rows in blocks is."""
+        return CLASSES if self.target == UNCHECKED else self.target
+
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data; a tree or neighbors estimator of scikit-learn stands for its rows."""
         X = _given_rows(X)
@@ -215,7 +232,9 @@ class KNeighborRules(InputRules):
 
 
 def rules_for_neighbors(estimator: Any) -> KNeighborRules:
-    """Return the rules for the metric of an estimator."""
+    """Return the rules for the metric of an estimator; rows in blocks are compared by sums of powers of differences."""
+    name = estimator.metric
+    is_sum = isinstance(name, str) and Metric.resolve(name, estimator.p, estimator.metric_params).power is not None
     return KNeighborRules(
         NUMBERS if is_regressor(estimator) else UNCHECKED,
         several_targets=True,
@@ -224,6 +243,8 @@ def rules_for_neighbors(estimator: Any) -> KNeighborRules:
         weights=False,
         missing=isinstance(estimator.metric, str) and estimator.metric == "nan_euclidean",
         precomputed=isinstance(estimator.metric, str) and estimator.metric == "precomputed",
+        blocks=PASSES if is_sum else "",
+        reads_again=True,
     )
 
 

@@ -14,6 +14,7 @@ from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.pages import SchemaError
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
 from pellucid.core.kinds.usual import FLAG, LABEL_DTYPES, LABELS, MAYBE_WHOLE, POSITIVE
+from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.neighbors.k_neighbors import rules_for_neighbors
 from pellucid.neighbors.k_neighbors_classifier import KNeighborsClassifier
 from pellucid.neighbors.k_neighbors_regressor import KNeighborsRegressor
@@ -21,6 +22,7 @@ from pellucid.neighbors.metric import WEIGHTINGS, Metric, Similarity, check_metr
 from pellucid.neighbors.nearest_rows import build_tree
 from pellucid.proofs.distances import named_metric
 from pellucid.proofs.neighbors.k_neighbors import chosen_queries
+from pellucid.proofs.neighbors.k_neighbors_passes import drawn_queries
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.training_data import TrainingData
 
@@ -61,7 +63,20 @@ def _found(model: Any, data: TrainingData) -> Mapping[str, Any]:
     if is_fitting():  # which claims no more than that it has kept the rows, and built a tree of them
         return {}
     queries = chosen_queries(data.X, named_metric(model.metric, model.p, model.metric_params))
-    return {"queries": queries, "found": model._search(queries, min(model.n_neighbors, model.n_samples_fit_))}
+    return _asked(model, queries)
+
+
+def _asked(model: Any, queries: Any) -> Mapping[str, Any]:
+    try:
+        found = model._search(queries, min(model.n_neighbors, model.n_samples_fit_))
+    except ValueError:  # rows in blocks have other labels than the model knows
+        return {"queries": queries, "found": None}
+    return {"queries": queries, "found": (found.distances, found.indices), "near": found.targets}
+
+
+def _found_in_blocks(model: Any, blocks: RowBlocks) -> Mapping[str, Any]:
+    """Return the same of rows in blocks."""
+    return {} if is_fitting() else _asked(model, drawn_queries(blocks))
 
 
 def _rebuild_tree(model: Any) -> None:
@@ -87,6 +102,8 @@ def _rebuild_classifier(model: Any) -> None:
 SHARED: dict[str, Any] = {
     "topics": ("NBR-1",),
     "asks": _found,
+    "asks_blocks": _found_in_blocks,
+    "passes": "pellucid.neighbors.rows_in_blocks:neighbors_in_passes",
     "workings": "pellucid.neighbors.k_neighbors_workings:k_neighbors_workings",
     "parameters": PARAMETERS,
     "check": _check_combination,

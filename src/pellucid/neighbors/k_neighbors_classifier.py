@@ -13,6 +13,7 @@ from pellucid.core.labels import encode_labels, label_column
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
 from pellucid.neighbors.metric import vote_weights
+from pellucid.neighbors.rows_in_blocks import Neighbors
 
 
 class KNeighborsClassifier(ClassifierMixin, KNeighbors):
@@ -91,29 +92,34 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
 
         With ``X=None`` each training row is labeled by the others.
         """
-        votes = self._votes(X)
+        return self._predict_of(self._nearest(X))
+
+    def _predict_of(self, found: Neighbors) -> Array:
+        votes = self._votes(found)
         winners = [classes[sums.argmax(axis=1)] for classes, sums in zip(self._label_sets(), votes, strict=True)]
         return np.column_stack(winners) if self.outputs_2d_ else winners[0]
 
     def predict_proba(self, X: Data) -> Array | list[Array]:
         """Return each class's share of the votes, of shape (n_queries, n_classes), in a list for several outputs."""
-        shares = [votes / votes.sum(axis=1, keepdims=True) for votes in self._votes(X)]
+        return self._predict_proba_of(self._nearest(X))
+
+    def _predict_proba_of(self, found: Neighbors) -> Array | list[Array]:
+        shares = [votes / votes.sum(axis=1, keepdims=True) for votes in self._votes(found)]
         return shares if self.outputs_2d_ else shares[0]
 
     def score(self, X: Data, y: Data, sample_weight: Data | None = None) -> float:
         """Return the share of rows predicted right; with ``X=None``, by leaving out one training row at a time."""
         return float(super().score(X, y, sample_weight))
 
-    def _votes(self, X: Data) -> list[Array]:
+    def _votes(self, found: Neighbors) -> list[Array]:
         """Return the sum of the neighbors' weights for each query and class, one array per output."""
-        distances, indices = self._nearest(X)
-        weights = vote_weights(distances, self.weights, self.rate)
-        weights = np.ones_like(distances) if weights is None else weights
-        codes = self._y.reshape(self.n_samples_fit_, -1)
+        weights = vote_weights(found.distances, self.weights, self.rate)
+        weights = np.ones_like(found.distances) if weights is None else weights
         votes = []
         for output, classes in enumerate(self._label_sets()):
-            n, k = len(indices), len(classes)
-            places = np.take(codes[:, output], indices) + np.arange(0, n * k, k)[:, None]
+            n, k = len(found.indices), len(classes)
+            codes = found.targets if found.targets.ndim == 2 else found.targets[:, :, output]
+            places = codes + np.arange(0, n * k, k)[:, None]
             votes.append(np.bincount(places.ravel(), weights.ravel(), minlength=n * k).reshape(n, k))
         return votes
 

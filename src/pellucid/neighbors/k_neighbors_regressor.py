@@ -11,6 +11,7 @@ from pellucid.core.estimator import fit_method
 from pellucid.core.types import Array, Data
 from pellucid.neighbors.k_neighbors import KNeighbors
 from pellucid.neighbors.metric import vote_weights
+from pellucid.neighbors.rows_in_blocks import Neighbors
 
 
 class KNeighborsRegressor(RegressorMixin, KNeighbors):
@@ -49,9 +50,11 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
 
         With ``X=None`` each training row is predicted from the others.
         """
-        distances, indices = self._nearest(X)
-        weights = vote_weights(distances, self.weights, self.rate)
-        targets = self._y[indices]  # (n_queries, k) or (n_queries, k, n_outputs)
+        return self._predict_of(self._nearest(X))
+
+    def _predict_of(self, found: Neighbors) -> Array:
+        weights = vote_weights(found.distances, self.weights, self.rate)
+        targets = found.targets  # (n_queries, k) or (n_queries, k, n_outputs)
         if weights is None:
             return targets.mean(axis=1)
         weights = weights if targets.ndim == 2 else weights[:, :, None]

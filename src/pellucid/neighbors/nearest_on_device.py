@@ -79,7 +79,7 @@ def kneighbors(model: Any, X: Any, n_neighbors: int | None = None, return_distan
     """Return distances and indices of the nearest training rows."""
     k = model._check_count(n_neighbors, model.n_samples_fit_)
     found = model._search(X, k)
-    return found if return_distance else found[1]
+    return (found.distances, found.indices) if return_distance else found.indices
 
 
 def predict(model: Any, X: Any) -> Any:

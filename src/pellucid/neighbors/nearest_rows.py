@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -55,17 +53,21 @@ def _nearest_by_differences(
     X: Array, queries: Array, k: int, metric: Metric, power: float, tree: KDTree | None, excluded: Array | None
 ) -> tuple[Array, Array]:
     unit = unit_of(X, power)
-    scaled: Any = queries if unit == 1.0 else queries * unit
     if tree is not None:
-        found = tree.query(scaled, k, p=power, excluded=excluded)[0]
+        found = tree.query(queries if unit == 1.0 else queries * unit, k, p=power, excluded=excluded)[0]
     else:
         found = Nearest.none_yet(len(queries), k, excluded)
-        rows = X if unit == 1.0 else X * unit
-        if power == 2.0:
-            nearest_euclidean(rows, scaled, found)
-        else:
-            nearest_minkowski(rows, scaled, found, power)
+        nearest_sums(X, queries, found, power, unit)
     return metric.rooted(found.distances, unit), found.indices
+
+
+def nearest_sums(X: Array, queries: Array, found: Nearest, power: float, unit: float) -> None:
+    """Fill ``found`` by brute force, with sums of powers of differences of rows and queries times ``unit``."""
+    rows, scaled = (X, queries) if unit == 1.0 else (X * unit, queries * unit)
+    if power == 2.0:
+        nearest_euclidean(rows, scaled, found)
+    else:
+        nearest_minkowski(rows, scaled, found, power)
 
 
 def _nearest_in_table(table: Data, k: int, excluded: Array | None) -> tuple[Array, Array]:

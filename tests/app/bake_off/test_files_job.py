@@ -117,6 +117,15 @@ def test_classes_are_fitted_to_every_row(tmp_path):
     assert any("of classes with fewer than 5 rows" in caution for caution in result.cautions)
 
 
+def test_naive_bayes_reads_words_in_every_row(tmp_path):
+    table = houses().assign(price=lambda frame: np.where(frame["city"] == "Bern", "high", "low"))
+    result = fitted(written(table, tmp_path / "files"), only=["naive Bayes"], recipe="split")
+    assert result.n_fitted > 19_000, result.learned_from
+    counts = result.model[-1].class_count_
+    assert counts.sum() == result.n_fitted
+    assert result.judgement.headline.score > 0.9
+
+
 def test_the_draw_knows_the_range_of_every_row(tmp_path):
     table = houses()
     table["price"] = table["price"].abs()
@@ -134,6 +143,12 @@ def test_a_method_without_a_form_for_blocks_says_so(tmp_path):
         "The model learned from 2,400 of 19,989 rows, drawn evenly from all files: SVR was not fitted to every row, "
         "for its answer depends on more of the rows than a few passes tell."
     )
+
+
+def test_neighbors_stay_those_of_the_draw_as_a_file_holds_no_collection(tmp_path):
+    result = fitted(written(houses(), tmp_path / "files"), only=["nearest neighbors"], recipe="split")
+    assert result.n_fitted == 2400
+    assert "not fitted to every row, for it would read all of them again for each answer" in result.learned_from
 
 
 def test_without_dask_the_draw_is_what_is_learned_from(tmp_path, monkeypatch):

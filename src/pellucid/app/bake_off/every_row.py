@@ -80,7 +80,8 @@ class PartReading:
             used[used], y = known, y[known].astype(self.classes.dtype)
         if not len(y):
             return np.empty((0, self.width)), y
-        return np.asarray(self.prepare.transform(self.reader.transform(frame[used])), dtype=np.float64), y
+        rows = np.asarray(self.prepare.transform(self.reader.transform(frame[used])))
+        return rows if rows.dtype == object else rows.astype(np.float64, copy=False), y  # words stay words
 
     @property
     def width(self) -> int:
@@ -135,6 +136,8 @@ class EveryRow:
         method = model[-1]
         if not isinstance(method, CertifiedEstimator) or not card_of(type(method)).rules_for(method).blocks:
             return "its answer depends on more of the rows than a few passes tell"
+        if card_of(type(method)).rules_for(method).reads_again:
+            return "it would read all of them again for each answer"
         if find_spec("dask") is None:
             return "Dask is not installed: pip install 'pellucid[scale]'"
         if sparse.issparse(model[:-1].transform(reader.transform(self.survey.sample.iloc[:1]))):

@@ -53,8 +53,11 @@ class Schema:
         return type(model).__name__ == self.name and type(model) is self.find_class()
 
     def check_fitted(self, model: Any) -> None:
-        """Refuse a model that has learned nothing yet."""
+        """Refuse a model that has learned nothing yet, and one that reads what it needs from elsewhere."""
         check_is_fitted(model)
+        for value in vars(model).values():
+            if hasattr(type(value), "not_saveable"):
+                raise NotSaveableError(value.not_saveable)
 
     def take_apart(self, model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any], Any]:
         """Return the parameters, the attributes to store, and the kind of frames that it was told to return."""

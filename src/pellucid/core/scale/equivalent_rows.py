@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
@@ -61,7 +62,9 @@ def _parted_later(blocks: RowBlocks, kind: str, folds: Folds) -> tuple[BlockSumm
     folds = replace(folds, heights=tuple(heights.values()))
     own = {number: np.unique(folds.of_block(number, height)).tolist() for number, height, _ in found}
     cut = [number for number, several in own.items() if len(several) > 1]
-    parts = {name: [getattr(blocks, name)[number] for number in cut] for name in ("rows", "targets", "weights")}
+    parts: dict[str, Any] = {
+        name: [getattr(blocks, name)[number] for number in cut] for name in ("rows", "targets", "weights")
+    }
     given = [(kind, replace(folds, first=number - place)) for place, number in enumerate(cut)]
     again = dict(zip(cut, replace(blocks, **parts).each(summarize_block, given), strict=True))
     summaries = []

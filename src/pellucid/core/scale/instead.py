@@ -22,8 +22,6 @@ INSTEAD = {
     "Isomap": "PCA",
     "KMedians": "KMeans",
     "KMedoids": "KMeans",
-    "KNeighborsClassifier": "HistGradientBoostingClassifier",
-    "KNeighborsRegressor": "HistGradientBoostingRegressor",
     "KernelPCA": "PCA",
     "KernelPerceptron": "LogisticRegression",
     "KernelRidge": "Ridge",
@@ -70,6 +68,8 @@ SETTINGS = {
     "LogisticRegression": "leave l1_ratio at 0",
     "MixedNB": "take the densities gaussian, bernoulli and categorical",
     "NMF": "take solver='cd' and a start that is not given",
+    "KNeighborsClassifier": "take a Minkowski metric",
+    "KNeighborsRegressor": "take a Minkowski metric",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

@@ -293,7 +293,7 @@ def _joined_at_first(
 def _on_block(
     work: Callable[..., Any], number: int, layout: Layout, X: Any, y: Any, weight: Any, given: tuple[Any, ...]
 ) -> Any:
-    block = _read(number, layout, X, y, weight)
+    block = read_block(number, layout, X, y, weight)
     if not len(block):
         return None
     with one_thread(), np.errstate(all="ignore"):
@@ -308,7 +308,7 @@ def _joined(join: Callable[[Sequence[Any]], Any], found: Sequence[Any]) -> Any:
         return join(known)
 
 
-def _read(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
+def read_block(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowBlock:
     """Return a block as arrays; refuse one with other columns, or with fewer targets than rows."""
     n_features, names = layout.n_features, layout.names
     if layout.targets or layout.has_weights:

@@ -16,9 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.proofs.arrays import Array, SparseOrDense
+from pellucid.proofs.blocks import OneBlock
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.classes import labels_themselves
 from pellucid.proofs.distances import distances, is_given, named_metric, power_of
+from pellucid.proofs.neighbors.k_neighbors_passes import prove_k_neighbors_in_passes
 from pellucid.proofs.rounding import EPSILON
 from pellucid.proofs.sampling import draws, is_fitting
 from pellucid.proofs.seen import Seen
@@ -42,6 +44,8 @@ def prove_k_neighbors(fitted: Seen, parameters: Seen, data: TrainingData) -> Cer
 
     A file holds neither these nor the tree, which is made again when it is loaded.
     """
+    if hasattr(fitted._fit_X, "blocks"):  # of a fit to rows in blocks
+        return prove_k_neighbors_in_passes(fitted, parameters, OneBlock.of(data))
     X, metric = data.X, named_metric(parameters.metric, parameters.p, parameters.metric_params)
     claims = [stored_claim(fitted._fit_X, X, stored_targets(fitted), data.y)]
     if not is_fitting():

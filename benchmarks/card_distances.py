@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn import cluster, kernel_ridge, mixture, neighbors, svm
+from sklearn import cluster, kernel_ridge, manifold, mixture, neighbors, svm
 
 from benchmarks.card import CardRow, numbers
 from pellucid.cluster import KMeans
 from pellucid.kernel_ridge import KernelRidge
+from pellucid.manifold import MDS
 from pellucid.mixture import GaussianMixture
 from pellucid.neighbors import KNeighborsRegressor
 from pellucid.svm import SVC
@@ -20,7 +21,15 @@ ROUNDS, STEPS = 20, 5
 
 def card_rows(scale: float) -> list[CardRow]:
     """Return the lines."""
-    return [_kmeans(scale), _start(scale), _mixture(scale), _neighbors(scale), _kernel_ridge(scale), _svc(scale)]
+    return [
+        _kmeans(scale),
+        _start(scale),
+        _mixture(scale),
+        _neighbors(scale),
+        _kernel_ridge(scale),
+        _svc(scale),
+        _mds(scale),
+    ]
 
 
 def _mixture(scale: float) -> CardRow:
@@ -128,6 +137,16 @@ def _svc(scale: float) -> CardRow:
     )  # fmt: skip
 
 
+def _mds(scale: float) -> CardRow:
+    """Fifty steps of SMACOF from one random start: scikit-learn gets all rows, as its time grows with their square."""
+    n, steps = max(200, int(1e4 * scale**0.5)), 50
+    options: dict[str, Any] = {"n_init": 1, "max_iter": steps, "eps": 0.0, "random_state": 0, "init": "random"}
+    return CardRow(
+        f"MDS, {n:,} rows, {steps} steps", _blobs(n, 16, 5), lambda data: MDS(**options).fit(data["X"]),
+        lambda data: manifold.MDS(**options).fit(data["X"].astype(np.float64)), _stress, bytes=24.0 * n * n * steps,
+    )  # fmt: skip
+
+
 def _blobs(n: int, d: int, k: int) -> Callable[[Any], Mapping[str, Any]]:
     """Return what makes rows around so many centers on a device, overlapping."""
 
@@ -181,6 +200,10 @@ def _dual(ours: Any, other: Any, data: Mapping[str, Any]) -> float:
 
 def _gamma(X: Any) -> float:
     return 1.0 / (X.shape[1] * float(X.var()))
+
+
+def _stress(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:
+    return float(ours.stress_) / float(other.stress_) - 1.0
 
 
 def _farther(ours: Any, other: Any, _data: Mapping[str, Any]) -> float:

@@ -110,6 +110,7 @@ CARDS = (
             "n_iter_": COUNT,
             "X_fit_": ROWS,
         },
+        device="pellucid.manifold.mds.mds_on_device:fit_on_device",
         input=lambda estimator: DistanceRules(
             NO_TARGET, order="C", weights=False, fewest_rows=2, given=is_given(metric_name(estimator))
         ),

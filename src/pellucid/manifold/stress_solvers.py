@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.threads import run_blocks, shared_blas, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -46,6 +47,10 @@ class StressDescent:
 
 def look_at(places: Array, wanted: Array, weights: Array) -> StressStep:
     """Return the stress of places (n, p), and what each is pulled to; ``weights`` (n, n), or (1, n) of ones."""
+    if is_foreign(wanted):
+        from pellucid.manifold.mds.mds_on_device import stress_there
+
+        return StressStep(*stress_there(places, wanted))
     from pellucid.manifold.stress_kernels import stress_of_rows
 
     n, p = places.shape

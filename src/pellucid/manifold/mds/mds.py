@@ -10,6 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from pellucid.core.arrays import on_host
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
@@ -21,6 +22,7 @@ from pellucid.manifold.embedding import Embedding, oriented, place_by_stress
 from pellucid.manifold.stress_solvers import StressDescent, descend, descent_claim, first_places, look_at
 from pellucid.neighbors.metric import Metric
 from pellucid.proofs.seen import Seen
+from pellucid.proofs.training_data import TrainingData
 
 DEPRECATED = "deprecated"
 
@@ -173,23 +175,27 @@ class MDS(Embedding):
         watch = self._watch(
             X, y, attributes=lambda places: {"embedding_": places}, max_iter=self.max_iter * self._n_starts(init)
         )
+        return self._adopt(self._map_of(data, distances, init, watch), data)
+
+    def _map_of(self, data: TrainingData, distances: Any, init: Data, watch: Any) -> Fit:
+        """Return the map of distances, which may be on a device; the rows are here."""
         best = self._best_descent(distances, init, watch)
         attributes: dict[str, Any] = {
             "embedding_": oriented(best.places),
             "stress_": self._stored_stress(best, distances),
-            "dissimilarity_matrix_": distances,
+            "dissimilarity_matrix_": on_host(distances),
             "n_iter_": best.n_iter,
         }
         if not is_given(metric_name(self)):
             attributes["X_fit_"] = data.X.copy()
         proof = card_of(type(self)).prove(Seen(**attributes), self, data)
-        certificate = proof.with_claims(descent_claim(best.trace, float(np.sum(distances**2))))
-        return self._adopt(Fit(attributes, best.trace, certificate=certificate), data)
+        certificate = proof.with_claims(descent_claim(best.trace, float((distances**2).sum())))
+        return Fit(attributes, best.trace, certificate=certificate)
 
     def _n_starts(self, init: Data) -> int:
         return 1 if init is not None or self.init == "classical_mds" else int(self.n_init)
 
-    def _best_descent(self, distances: Array, init: Data, watch: Any) -> StressDescent:
+    def _best_descent(self, distances: Any, init: Data, watch: Any) -> StressDescent:
         """Return the descent with the least stress, of several starts the first of the best."""
         n, rng = len(distances), check_random_state(self.random_state)
         wanted = (lambda _places, _step: distances) if is_metric(self) else Disparities(distances)
@@ -208,7 +214,7 @@ class MDS(Embedding):
         assert best is not None  # there is at least one start
         return best
 
-    def _stored_stress(self, found: StressDescent, distances: Array) -> float:
+    def _stored_stress(self, found: StressDescent, distances: Any) -> float:
         wanted = distances if is_metric(self) else Disparities(distances)(found.places, 1)
         seen = look_at(found.places, wanted, np.ones((1, len(distances))))
         if not is_normalized(self):

@@ -133,4 +133,4 @@ def _name_of(there: Any) -> str:
 
 def numbers(values: Any) -> Any:
     """Return an array of NumPy in double precision, wherever it was."""
-    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=np.float64)
+    return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values, dtype=np.float64)

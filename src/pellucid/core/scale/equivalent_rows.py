@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
@@ -62,11 +61,13 @@ def _parted_later(blocks: RowBlocks, kind: str, folds: Folds) -> tuple[BlockSumm
     folds = replace(folds, heights=tuple(heights.values()))
     own = {number: np.unique(folds.of_block(number, height)).tolist() for number, height, _ in found}
     cut = [number for number, several in own.items() if len(several) > 1]
-    parts: dict[str, Any] = {
-        name: [getattr(blocks, name)[number] for number in cut] for name in ("rows", "targets", "weights")
-    }
+    rows, targets, weights = (
+        [some[number] for number in cut] for some in (blocks.rows, blocks.targets, blocks.weights)
+    )
     given = [(kind, replace(folds, first=number - place)) for place, number in enumerate(cut)]
-    again = dict(zip(cut, replace(blocks, **parts).each(summarize_block, given), strict=True))
+    again = dict(
+        zip(cut, replace(blocks, rows=rows, targets=targets, weights=weights).each(summarize_block, given), strict=True)
+    )
     summaries = []
     for number, _, one in found:
         whole = {own[number][0]: one.moments[None]} if one.moments else {}

@@ -73,6 +73,16 @@ def test_rounds_over_the_rows_kept_save_passes(passes, monkeypatch):
     assert np.all(np.diff(model.trace_["objective"]) <= 0.0)
 
 
+def test_rounds_that_run_out_are_told_without_a_pass_of_the_proof(passes):
+    with pytest.warns(pellucid.UncertifiedWarning, match="Raise max_iter"):
+        model = KMeans(8, init=X[:8], max_iter=2, tol=1e-9).fit(blocks(X))
+    assert not model.certificate_.holds
+    assert passes == ["look_at_block", *3 * ["cluster_block"]]
+    with pytest.warns(pellucid.UncertifiedWarning):
+        moved = pellucid.verify(model, blocks(X)).claims[0].value
+    assert model.certificate_.claims[0].value == pytest.approx(moved, rel=1e-9)
+
+
 def test_the_rows_kept_lead_to_the_fixed_point_of_all_rows():
     kept = KeptRows(TrainingData(X[::3], weight=np.full(1000, 3.0)))
     best = KMeans(8, init=MIDDLES, tol=0.0).fit(X).cluster_centers_

@@ -203,7 +203,8 @@ def _certificate(run: LloydRun, moments: RowMoments, n_rows: int) -> Certificate
     centers = Claim("centers", "sum of squared moves in one more step", run.moved, allowed, "Raise max_iter, or tol.")
     scatter = float(np.trace(moments.scatter))
     certificate = Certificate("stationary", (centers, descent_claim(run.trace, scatter)))
-    if not certificate.holds or run.n_used < len(run.centers) or n_rows <= FEW_ROWS:
+    is_in_doubt = run.stopped and not certificate.holds  # rounds that run out leave none
+    if is_in_doubt or run.n_used < len(run.centers) or n_rows <= FEW_ROWS:
         return None
     least = bound_from_scatter(moments.scatter, n_rows, len(run.centers)) if run.objective > 0.0 else 0.0
     return with_known_gap(certificate, run.objective, least)

@@ -29,8 +29,6 @@ INSTEAD = {
     "LinearSVR": "Ridge",
     "LocallyLinearEmbedding": "PCA",
     "MDS": "PCA",
-    "MLPClassifier": "HistGradientBoostingClassifier",
-    "MLPRegressor": "HistGradientBoostingRegressor",
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
     "Mixture": "GaussianMixture",
@@ -70,6 +68,8 @@ SETTINGS = {
     "NMF": "take solver='cd' and a start that is not given",
     "KNeighborsClassifier": "take a Minkowski metric",
     "KNeighborsRegressor": "take a Minkowski metric",
+    "MLPClassifier": "leave early_stopping and warm_start at False",
+    "MLPRegressor": "leave early_stopping and warm_start at False",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

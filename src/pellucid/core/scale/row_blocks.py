@@ -179,10 +179,13 @@ class RowBlocks:
             self.glance.n_rows, self.glance.prints, found = found
         return found  # type: ignore[no-any-return]  # Dask has no types
 
-    def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
+    def each(
+        self, work: Callable[..., S], own: Sequence[tuple[Any, ...]], order: Sequence[int] | None = None
+    ) -> Iterator[S | None]:
         """Yield ``work(block, *own[k])`` of each block in order, None of one without rows, in one pass.
 
-        They are brought here, some blocks at a time: what is kept of them is the caller's to choose.
+        They are brought here, some blocks at a time: what is kept of them is the caller's to choose. ``order`` is
+        another one, in which the blocks come.
         """
         from dask.delayed import delayed
 
@@ -193,6 +196,7 @@ class RowBlocks:
             )
             for k, (given, *parts) in enumerate(zip(own, self.rows, self.targets, self.weights, strict=True))
         ]
+        tasks = tasks if order is None else [tasks[k] for k in order]
         for start in range(0, len(tasks), AT_ONCE):
             yield from computed(*tasks[start : start + AT_ONCE])
 

@@ -33,8 +33,6 @@ INSTEAD = {
     "MiniBatchKMeans": "KMeans",
     "Mixture": "GaussianMixture",
     "NearestCentroid": "LinearDiscriminantAnalysis",
-    "NetworkClassifier": "HistGradientBoostingClassifier",
-    "NetworkRegressor": "HistGradientBoostingRegressor",
     "OptimalTreeClassifier": "HistGradientBoostingClassifier",
     "Perceptron": "LogisticRegression",
     "PrunedTreeClassifier": "HistGradientBoostingClassifier",
@@ -59,17 +57,19 @@ INSTEAD = {
 
 SETTINGS = {
     "BernoulliNB": "set binarize to a number",
+    "KNeighborsClassifier": "take a Minkowski metric",
+    "KNeighborsRegressor": "take a Minkowski metric",
     "Lars": "leave jitter at None",
     "LassoLars": "leave jitter at None",
     "LinearDiscriminantAnalysis": "set shrinkage to None or a number",
     "LinearSVC": "take the squared hinge, the penalty 'l2' and multi_class='ovr'",
     "LogisticRegression": "leave l1_ratio at 0",
-    "MixedNB": "take the densities gaussian, bernoulli and categorical",
-    "NMF": "take solver='cd' and a start that is not given",
-    "KNeighborsClassifier": "take a Minkowski metric",
-    "KNeighborsRegressor": "take a Minkowski metric",
     "MLPClassifier": "leave early_stopping and warm_start at False",
     "MLPRegressor": "leave early_stopping and warm_start at False",
+    "MixedNB": "take the densities gaussian, bernoulli and categorical",
+    "NMF": "take solver='cd' and a start that is not given",
+    "NetworkClassifier": "leave validation_fraction at 0 and warm_start at False",
+    "NetworkRegressor": "leave validation_fraction at 0 and warm_start at False",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -43,6 +44,11 @@ class TableInBlocks:
         return replace(self, places=rows if self.places is None else self.places[rows])
 
     @property
+    def ndim(self) -> int:
+        """Rows and columns are two."""
+        return 2
+
+    @property
     def dtype(self) -> np.dtype:
         """Of the numbers that are learned from."""
         return np.dtype(np.float64)
@@ -51,19 +57,27 @@ class TableInBlocks:
         self, work: Callable[..., Any], *given: Any, order: Sequence[int] | None = None
     ) -> Iterator[tuple[Any, Any]]:
         """Yield, block by block, which of the rows stand there and ``work(rows, *given)`` of them, in one pass."""
-        starts = np.cumsum((0, *self.heights))
-        if self.places is None:
-            where: list[Any] = [slice(*ends) for ends in pairwise(starts.tolist())]
-            own: list[Any] = [None] * len(self.heights)
-        else:
-            rising = np.argsort(self.places, kind="stable")
-            where = np.split(rising, np.searchsorted(self.places[rising], starts[1:-1]))
-            own = [self.places[some] - start for some, start in zip(where, starts, strict=False)]
+        where, own = self._cuts
         found = self.blocks.each(_on_rows, [(rows, work, given) for rows in own], order)
         turns = where if order is None else [where[k] for k in order]
         for some, one in zip(turns, found, strict=True):
             if one is not None:
                 yield some, one
+
+    @cached_property
+    def _cuts(self) -> tuple[list[Any], list[Any]]:
+        """Which of the rows stand in each block, and where they stand in it; None for all of it."""
+        starts = np.cumsum((0, *self.heights))
+        if self.places is None:
+            return [slice(*ends) for ends in pairwise(starts.tolist())], [None] * len(self.heights)
+        rising = np.argsort(self.places, kind="stable")
+        where = np.split(rising, np.searchsorted(self.places[rising], starts[1:-1]))
+        return where, [self.places[some] - start for some, start in zip(where, starts, strict=False)]
+
+    def in_block(self, number: int) -> Any:
+        """Return which of the rows stand in a block, by their places among these."""
+        some = self._cuts[0][number]
+        return np.arange(some.start, some.stop) if isinstance(some, slice) else some
 
     def read(self) -> Array:
         """Return the rows as an array of floats."""

@@ -26,7 +26,7 @@ UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
 MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
-BINS, PASSES = "bins", "passes"
+BINS, PASSES, IN_TURN = "bins", "passes", "rows in turn"
 
 
 TARGET_KINDS = {CLASSES: "iubU", NUMBERS: "iuf", UNCHECKED: "iub"}
@@ -54,7 +54,8 @@ class InputRules:
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
     weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
     each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. ``PASSES`` where it
-    takes several of them, by the function ``passes`` of the method's card. Empty where all rows must be in memory."""
+    takes several of them, by the function ``passes`` of the method's card. ``IN_TURN`` where it learns from one block
+    after the other, the targets of all of them at hand. Empty where all rows must be in memory."""
 
     reads_again: bool = False
     """Whether a model of rows in blocks reads all of them again for each answer: it cannot be saved."""
@@ -95,8 +96,10 @@ class InputRules:
         self, estimator: Any, X: Data, y: Data, sample_weight: Data | None, *, reset: bool, classes: Array | None
     ) -> TrainingData:
         """Return a small table that stands for rows in blocks."""
-        from pellucid.core.scale.block_data import summarized
+        from pellucid.core.scale.block_data import rows_in_turn, summarized
 
+        if self.blocks == IN_TURN:
+            return rows_in_turn(estimator, self, X, y, sample_weight, reset=reset, classes=classes)
         return summarized(estimator, self, X, y, sample_weight)
 
     def _with_target(

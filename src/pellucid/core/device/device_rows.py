@@ -8,7 +8,7 @@ device are made on the host, to which blocks are copied one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
@@ -35,6 +35,8 @@ class DeviceRows(RowBlocks):
 
     sent_to: Place | None = None
     """Where they are copied to."""
+    arrived: list[Any] = field(default_factory=list)
+    """Blocks of rows that stay there for the next pass, where there is room for all."""
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +93,12 @@ class DeviceRows(RowBlocks):
             yield RowBlock(0, X, y, weight)
             return
         ends = self._ends()
-        for number, ((start, stop), rows) in enumerate(zip(ends, arriving(X, ends, self.sent_to.device), strict=True)):
+        is_kept = bool(self.arrived) or has_room(X.nbytes, self.sent_to.device)
+        coming = list(self.arrived) or arriving(X, ends, self.sent_to.device)
+        self.arrived.clear()
+        for number, ((start, stop), rows) in enumerate(zip(ends, coming, strict=True)):
+            if is_kept:
+                self.arrived.append(rows)
             beside = (None if part is None else part[start:stop] for part in (y, weight))
             yield RowBlock(number, rows, *beside)
 
@@ -177,6 +184,13 @@ def _as_long(X: Any, part: Any, what: str) -> Any:
             "Found input variables with inconsistent numbers of samples."
         )
     return part
+
+
+def has_room(n_bytes: int, there: Any) -> bool:
+    """Return whether a device has room for so many bytes, and as many again for the work."""
+    import torch
+
+    return there.type != "cuda" or 2 * n_bytes < torch.cuda.mem_get_info(there)[0]
 
 
 def arriving(X: Any, ends: Sequence[tuple[int, int]], there: Any) -> Iterator[Any]:

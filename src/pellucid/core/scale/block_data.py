@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pellucid.core.input_rules import CLASSES, FOLD_MOMENTS, MOMENTS, NO_TARGET, NUMBERS, PASSES, InputRules
+from pellucid.core.input_rules import (
+    CLASSES,
+    FOLD_MOMENTS,
+    MOMENTS,
+    NO_TARGET,
+    NUMBERS,
+    PASSES,
+    InputRules,
+    all_finite,
+    check_sample_weight,
+)
 from pellucid.core.labels import encode_labels
 from pellucid.core.scale.counted_rows import counted_rows
 from pellucid.core.scale.equivalent_rows import equivalent_rows
 from pellucid.core.scale.moments import Folds
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, known_heights, refuse_blocks, row_blocks
+from pellucid.core.scale.table_in_blocks import TableInBlocks, read_beside
 from pellucid.proofs.training_data import TrainingData
 
 KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
@@ -61,6 +73,33 @@ def numbers_like(blocks: RowBlocks) -> TrainingData:
     y = target[:, 0] if is_one_target(blocks.given[1], target.shape[1]) else target
     given, name = (rows, y, found.weight), blocks.fingerprint
     return TrainingData(rows, y, found.weight, given=given, name=name, stored_in=blocks.stored_in)
+
+
+def rows_in_turn(
+    estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any, *, reset: bool, classes: Any
+) -> TrainingData:
+    """Return rows that stay in blocks, with the targets and weights of all of them; refuse rows that are not finite."""
+    summed_kind(estimator, rules, y)
+    blocks = row_blocks(X, y, sample_weight)
+    look_at_columns(estimator, blocks, reset=reset)
+    beside = read_beside(blocks, all_finite)
+    with_rows = [number for number, height in enumerate(beside.heights) if height]
+    wrong = [number for number, is_finite in zip(with_rows, beside.notes, strict=True) if not is_finite]
+    if wrong:
+        raise ValueError(
+            f"X must be finite: Input contains NaN, infinity or values whose squares are, in block {wrong[0]}. Drop "
+            "such rows, or fill them."
+        )
+    check_count(rules, len(beside.y))
+    data = rules._with_target(
+        estimator,
+        TableInBlocks(blocks, beside.heights),
+        beside.y,
+        check_sample_weight(beside.weight, beside.y),
+        classes,
+        beside.name,
+    )
+    return replace(data, given=(X, beside.y, sample_weight))
 
 
 def check_count(rules: InputRules, n_rows: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.input_rules import BINS, FOLD_MOMENTS, MOMENTS, PASSES, InputRules
+from pellucid.core.input_rules import BINS, FOLD_MOMENTS, IN_TURN, MOMENTS, PASSES, InputRules
 from pellucid.core.scale.block_data import fold_count, is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.pass_fits import blocks_for
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, row_blocks
@@ -30,7 +30,7 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     """Return rows with the sums that the proofs find in all blocks; or the blocks, for a proof that makes passes."""
     if rules.blocks == PASSES:
         return blocks_for(model, rules, X, y, sample_weight, reset=False)
-    if rules.blocks == BINS:  # the proof reads the blocks itself
+    if rules.blocks in (BINS, IN_TURN):  # the proof reads the blocks itself
         return rules.check(model, X, y, sample_weight, reset=False, classes=getattr(model, "classes_", None))
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)

@@ -213,19 +213,29 @@ class RowBlocks:
             self.glance.n_rows, self.glance.prints, found = found
         return found  # type: ignore[no-any-return]  # Dask has no types
 
-    def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
+    def each(
+        self, work: Callable[..., S], own: Sequence[tuple[Any, ...]], order: Sequence[int] | None = None
+    ) -> Iterator[S | None]:
         """Yield ``work(block, *own[k])`` of each block in order, None of one without rows, in one pass.
 
-        They are brought here, some blocks at a time: what is kept of them is the caller's to choose.
+        They are brought here, some blocks at a time: what is kept of them is the caller's to choose. ``order`` has
+        the blocks to go over, all of them in order if it is left out.
         """
         from dask.delayed import delayed
 
         token = uuid4().hex
         tasks = [
             delayed(_on_block, pure=False, traverse=False)(
-                work, k, self.layout, *parts, given, dask_key_name=f"{work.__name__}-{k}-{token}"
+                work,
+                k,
+                self.layout,
+                self.rows[k],
+                self.targets[k],
+                self.weights[k],
+                own[k],
+                dask_key_name=f"{work.__name__}-{k}-{token}",
             )
-            for k, (given, *parts) in enumerate(zip(own, self.rows, self.targets, self.weights, strict=True))
+            for k in (range(len(self)) if order is None else order)
         ]
         for start in range(0, len(tasks), AT_ONCE):
             yield from computed(*tasks[start : start + AT_ONCE])

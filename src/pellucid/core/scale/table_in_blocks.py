@@ -5,8 +5,9 @@ For methods that keep something small of every row, in the order of the rows: ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -42,20 +43,41 @@ class TableInBlocks:
         """Return some rows; nothing is read."""
         return replace(self, places=rows if self.places is None else self.places[rows])
 
-    def each(self, work: Callable[..., Any], *given: Any) -> Iterator[tuple[Any, Any]]:
+    @property
+    def ndim(self) -> int:
+        """Rows and columns are two."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the numbers that are learned from."""
+        return np.dtype(np.float64)
+
+    def each(
+        self, work: Callable[..., Any], *given: Any, order: Sequence[int] | None = None
+    ) -> Iterator[tuple[Any, Any]]:
         """Yield, block by block, which of the rows stand there and ``work(rows, *given)`` of them, in one pass."""
-        starts = np.cumsum((0, *self.heights))
-        if self.places is None:
-            where: list[Any] = [slice(*ends) for ends in pairwise(starts.tolist())]
-            own: list[Any] = [None] * len(self.heights)
-        else:
-            order = np.argsort(self.places, kind="stable")
-            where = np.split(order, np.searchsorted(self.places[order], starts[1:-1]))
-            own = [self.places[some] - start for some, start in zip(where, starts, strict=False)]
-        found = self.blocks.each(_on_rows, [(rows, work, given) for rows in own])
-        for some, one in zip(where, found, strict=True):
+        where, own = self._cuts
+        found = self.blocks.each(_on_rows, [(rows, work, given) for rows in own], order)
+        turns = where if order is None else [where[k] for k in order]
+        for some, one in zip(turns, found, strict=True):
             if one is not None:
                 yield some, one
+
+    @cached_property
+    def _cuts(self) -> tuple[list[Any], list[Any]]:
+        """Which of the rows stand in each block, and where they stand in it; None for all of it."""
+        starts = np.cumsum((0, *self.heights))
+        if self.places is None:
+            return [slice(*ends) for ends in pairwise(starts.tolist())], [None] * len(self.heights)
+        rising = np.argsort(self.places, kind="stable")
+        where = np.split(rising, np.searchsorted(self.places[rising], starts[1:-1]))
+        return where, [self.places[some] - start for some, start in zip(where, starts, strict=False)]
+
+    def in_block(self, number: int) -> Any:
+        """Return which of the rows stand in a block, by their places among these."""
+        some = self._cuts[0][number]
+        return np.arange(some.start, some.stop) if isinstance(some, slice) else some
 
     def read(self) -> Array:
         """Return the rows as an array of floats."""
@@ -66,6 +88,11 @@ class TableInBlocks:
         rows = np.empty_like(values)
         rows[np.concatenate([some for some, _ in parts])] = values
         return rows
+
+
+def read_rows(rows: Any) -> Any:
+    """Return rows in memory, whether they were in blocks or not."""
+    return rows.read() if isinstance(rows, TableInBlocks) else rows
 
 
 def _on_rows(block: RowBlock, rows: Array | None, work: Callable[..., Any], given: tuple[Any, ...]) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.scale.table_in_blocks import TableInBlocks, as_floats
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.neural_network.mlp.activations import Activation, OutputLayer
@@ -47,6 +49,21 @@ class TrainingRows:
     def total_weight(self) -> float:
         """Return what the sum of losses is divided by."""
         return float(len(self)) if self.weight is None else float(self.weight.sum())
+
+    @property
+    def n_blocks(self) -> int:
+        """How many parts the rows come in: one, unless they are in blocks."""
+        return len(self.X.heights) if isinstance(self.X, TableInBlocks) else 1
+
+    def loaded(self, order: Sequence[int] | None = None) -> Iterator[tuple[int, TrainingRows]]:
+        """Yield the place of the first row of each part, in this order, and its rows in memory, if it has any."""
+        if not isinstance(self.X, TableInBlocks):
+            yield 0, self
+            return
+        for places, X in self.X.each(as_floats, order=order):
+            weight = None if self.weight is None else self.weight[places]
+            first = places.start if isinstance(places, slice) else int(places[0])
+            yield first, as_rows(X, self.Y[places], weight, self.Y.dtype)
 
 
 class DenseTrainer:
@@ -121,9 +138,10 @@ class DenseTrainer:
     def objective_and_gradient(self, weights: Array, rows: TrainingRows) -> tuple[float, Array]:
         """Return the objective of all rows at some weights, and its gradient, in float64."""
         loss, total = 0.0, np.zeros(len(weights))
-        for start in range(0, len(rows), MOST_ROWS):
-            one, gradient = self.gradient(weights, rows, slice(start, min(start + MOST_ROWS, len(rows))))
-            loss, total = loss + one, total + gradient.summed(slice(None))
+        for _, part in rows.loaded():
+            for start in range(0, len(part), MOST_ROWS):
+                one, gradient = self.gradient(weights, part, slice(start, min(start + MOST_ROWS, len(part))))
+                loss, total = loss + one, total + gradient.summed(slice(None))
         coefs, n_coefs = weights[: self.shape.n_coefs].astype(np.float64), self.shape.n_coefs
         total[:n_coefs] += self.alpha * coefs
         scale = 1.0 / rows.total_weight()
@@ -176,6 +194,6 @@ def as_rows(X: SparseOrDense, Y: Array, weight: Array | None, dtype: np.dtype) -
     """Return training rows in one dtype; sparse rows as CSR, whose rows can be taken."""
     if sparse.issparse(X):
         X = X.tocsr().astype(dtype, copy=False)
-    else:
+    elif not isinstance(X, TableInBlocks):
         X = without_zeros(np.asarray(X, dtype=dtype, order="C"))
     return TrainingRows(X, np.ascontiguousarray(Y, dtype=dtype), weight)

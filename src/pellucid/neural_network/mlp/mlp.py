@@ -20,6 +20,7 @@ from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.random_state import some_rows
+from pellucid.core.scale.table_in_blocks import read_rows
 from pellucid.core.types import Array, Data
 from pellucid.core.user_warnings import warn_user
 from pellucid.neural_network.training.recipe import Patience
@@ -236,7 +237,7 @@ class MultilayerPerceptron(CertifiedEstimator):
 
         places = some_rows(len(data.y), MOST_ROWS)
         weight = None if data.weight is None else data.weight[places]
-        some = as_rows(data.X[places], data.y[places].reshape(len(places), -1), weight, np.dtype(np.float64))
+        some = as_rows(read_rows(data.X[places]), data.y[places].reshape(len(places), -1), weight, np.dtype(np.float64))
         activation = activation_named(self.activation, self.pieces)
         shape = DenseShape(data.X.shape[1], hidden_sizes(self), some.Y.shape[1], activation.pieces)
         weights = np.concatenate([array.ravel().astype(np.float64) for array in (*coefs, *intercepts)])

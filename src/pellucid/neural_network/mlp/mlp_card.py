@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import NUMBERS, InputRules
+from pellucid.core.input_rules import IN_TURN, NUMBERS, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
@@ -101,7 +101,16 @@ VARIANTS: tuple[dict[str, Any], ...] = (
 
 
 def _label_rules(estimator: Any) -> InputRules:
-    return LabelSetRules(sparse=("csr", "csc"), class_weight=estimator.class_weight)
+    return LabelSetRules(sparse=("csr", "csc"), class_weight=estimator.class_weight, blocks=_blocks_for(estimator))
+
+
+def _number_rules(estimator: Any) -> InputRules:
+    return InputRules(NUMBERS, several_targets=True, sparse=("csr", "csc"), blocks=_blocks_for(estimator))
+
+
+def _blocks_for(estimator: Any) -> str:
+    """Return how rows in blocks are learned: in turn; rows held out must be in memory, and so must further rounds."""
+    return "" if estimator.early_stopping or estimator.warm_start else IN_TURN
 
 
 CARDS = (
@@ -126,7 +135,7 @@ CARDS = (
         workings=WORKINGS,
         parameters={"loss": OneOf(("squared_error", "poisson")), **PARAMETERS, "standardize_target": FLAG},
         attributes=ATTRIBUTES,
-        input=InputRules(NUMBERS, several_targets=True, sparse=("csr", "csc")),
+        input=_number_rules,
         variants=(*VARIANTS[:2], VARIANTS[2] | {"standardize_target": True}),
         unproved=UNPROVED,
         trial=Trial(

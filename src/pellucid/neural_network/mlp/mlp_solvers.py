@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,13 +97,11 @@ class DivergedError(ValueError):
 
 def learn_in_epochs(course: Course, rows: TrainingRows, epochs: EpochPlan, watch: Watch) -> str:
     """Train until patience runs out or the epochs are done; return why it stopped."""
-    order = np.arange(len(rows))
     assert course.update is not None
+    turns = Turns(rows, epochs)
     for _ in range(epochs.most):
-        if epochs.shuffles:
-            order = shuffle(order, random_state=epochs.random_state)
         try:
-            loss = _one_epoch(course, rows, order if epochs.shuffles else None, epochs.batch_size)
+            loss = _one_epoch(course, turns, epochs.batch_size)
         except DivergedError as error:
             if course.patience.kept is None:
                 raise
@@ -121,20 +119,40 @@ def learn_in_epochs(course: Course, rows: TrainingRows, epochs: EpochPlan, watch
     return "max_iter"
 
 
-def _one_epoch(course: Course, rows: TrainingRows, order: Array | None, batch_size: int) -> float:
+class Turns:
+    """In which order rows are learned: part by part where they are in blocks, and batch by batch within a part."""
+
+    def __init__(self, rows: TrainingRows, epochs: EpochPlan) -> None:
+        self.rows, self.epochs = rows, epochs
+        self.orders: dict[int, Array] = {}
+
+    def epoch(self) -> Iterator[tuple[TrainingRows, Array | None]]:
+        """Yield rows in memory and the order in which to take them, None for theirs; both are drawn anew."""
+        random, order = self.epochs.random_state, None
+        if self.epochs.shuffles and self.rows.n_blocks > 1:
+            order = random.permutation(self.rows.n_blocks).tolist()
+        for first, part in self.rows.loaded(order):
+            if self.epochs.shuffles:
+                self.orders[first] = shuffle(self.orders.get(first, np.arange(len(part))), random_state=random)
+            yield part, self.orders.get(first)
+
+
+def _one_epoch(course: Course, turns: Turns, batch_size: int) -> float:
     """Take every row once; return the mean objective of the batches, each as it was before its step."""
-    total = 0.0
-    for number, batch in enumerate(gen_batches(len(rows), batch_size)):
-        places = batch if order is None else order[batch]
-        loss = course.trainer.learn(rows, places, course.update)  # type: ignore[arg-type]
-        if not np.isfinite(loss):
-            epoch = len(course.loss_curve) + 1
-            raise DivergedError(
-                f"loss must stay finite, got {loss} at batch {number + 1} of epoch {epoch}. Solver produced non-finite "
-                "parameter weights. Scale the columns of X, or lower learning_rate_init."
-            )
-        total += loss * (batch.stop - batch.start)
-    return total / len(rows)
+    total, number = 0.0, 0
+    for rows, order in turns.epoch():
+        for batch in gen_batches(len(rows), min(batch_size, len(rows))):
+            number += 1
+            places = batch if order is None else order[batch]
+            loss = course.trainer.learn(rows, places, course.update)  # type: ignore[arg-type]
+            if not np.isfinite(loss):
+                epoch = len(course.loss_curve) + 1
+                raise DivergedError(
+                    f"loss must stay finite, got {loss} at batch {number} of epoch {epoch}. Solver "
+                    "produced non-finite parameter weights. Scale the columns of X, or lower learning_rate_init."
+                )
+            total += loss * (batch.stop - batch.start)
+    return total / len(turns.rows)
 
 
 def _note(course: Course, loss: float, score: Callable[[], float] | None) -> None:

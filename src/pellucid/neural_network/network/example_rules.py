@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import is_multilabel
 
 from pellucid.core.input_rules import CLASSES, UNCHECKED, InputRules
 from pellucid.core.linear_classifier import LabelSetRules, class_weights
+from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.types import ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
@@ -47,7 +48,7 @@ class LabeledExampleRules(ExampleRules):
 
     def check(self, estimator: Any, X: Data, y: Data = None, *args: Any, **options: Any) -> TrainingData:
         """Return the training data."""
-        if is_multilabel(y):
+        if not is_in_blocks(X) and is_multilabel(y):
             return _ExampleLabelSetRules(class_weight=self.class_weight).check(estimator, X, y, *args, **options)
         data = super().check(estimator, X, y, *args, **options)
         if self.class_weight is None:

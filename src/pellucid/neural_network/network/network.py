@@ -18,6 +18,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
+from pellucid.core.scale.table_in_blocks import TableInBlocks, read_rows
 from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.neural_network.architecture import Architecture
@@ -134,7 +135,7 @@ class NetworkEstimator(CertifiedEstimator):
             architecture = architecture_of(self.module, data.X.shape[1:], self._outputs(data))
             module = new_module(architecture, seed)
         module = module.to(device_named(self.device), self._dtype(data.X))
-        check_module(module, data.X[:1], self._outputs(data))
+        check_module(module, read_rows(data.X[np.arange(1)]), self._outputs(data))
         return architecture, module, Examples(data.X, self._targets(data), data.weight)
 
     def _refuse_another_target(self, data: TrainingData) -> None:
@@ -292,12 +293,16 @@ class Examples:
 
     def take(self, places: Array) -> Examples:
         """Return some of them."""
-        return Examples(self.X[places], self.targets[places], None if self.weight is None else self.weight[places])
+        return Examples(
+            read_rows(self.X[places]), self.targets[places], None if self.weight is None else self.weight[places]
+        )
 
     def on(self, device: torch.device, dtype: torch.dtype, layout: torch.memory_format) -> Rows:
         """Return them on a device; a sparse table stays sparse, and the rows of each batch become dense."""
-        from pellucid.neural_network.training.device_rows import DeviceRows, SparseDeviceRows
+        from pellucid.neural_network.training.device_rows import BlockDeviceRows, DeviceRows, SparseDeviceRows
 
+        if isinstance(self.X, TableInBlocks):
+            return BlockDeviceRows(self.X, self.targets, self.weight, device, dtype)
         if sparse.issparse(self.X):
             return SparseDeviceRows.from_arrays(self.X, self.targets, self.weight, device, dtype)
         return DeviceRows.from_arrays(self.X, self.targets, self.weight, device, dtype, layout)

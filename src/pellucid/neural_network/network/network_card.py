@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pellucid.core.cards import WORK_DONE, MethodCard, Trial
-from pellucid.core.input_rules import NUMBERS
+from pellucid.core.input_rules import IN_TURN, NUMBERS
 from pellucid.core.kinds.arrays import WHOLES, Numbers
 from pellucid.core.kinds.collections import Items
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Optional, Real, Text, Whole
@@ -77,6 +77,11 @@ def _has_network(model: NetworkClassifier | NetworkRegressor, _data: TrainingDat
     return {"has_network": NETWORK.fits(model.architecture_)}
 
 
+def _blocks_for(estimator: Any) -> str:
+    """Return how rows in blocks are learned: in turn; those held out must be in memory."""
+    return "" if estimator.validation_fraction or estimator.warm_start else IN_TURN
+
+
 CARDS = (
     MethodCard(
         NetworkClassifier,
@@ -86,7 +91,7 @@ CARDS = (
         asks=_has_network,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS, "out_activation_": OneOf(("softmax", "logistic"))},
-        input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight),
+        input=lambda estimator: LabeledExampleRules(class_weight=estimator.class_weight, blocks=_blocks_for(estimator)),
         variants=VARIANTS,
         unproved=UNPROVED,
         trial=Trial(
@@ -103,7 +108,7 @@ CARDS = (
         asks=_has_network,
         parameters=PARAMETERS,
         attributes=ATTRIBUTES | {"targets_": COUNT},
-        input=ExampleRules(NUMBERS, several_targets=True),
+        input=lambda estimator: ExampleRules(NUMBERS, several_targets=True, blocks=_blocks_for(estimator)),
         variants=VARIANTS,
         unproved=UNPROVED,
         trial=Trial(

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.public_names import needs_extra
 from pellucid.core.random_state import some_rows
+from pellucid.core.scale.table_in_blocks import read_rows
 from pellucid.core.types import SparseOrDense
 from pellucid.neural_network.network.evaluation import stored_module
 from pellucid.neural_network.network.measured_scores import LOSSES, SCORES, ScoreLoss, answer_kind
@@ -55,7 +56,8 @@ def prove_network(fitted: Any, _parameters: Any, data: TrainingData) -> Certific
     if module is None:
         return Certificate("none", (stored,), REASON)
     places = some_rows(data.X.shape[0], MOST_ROWS)
-    measured = MeasuredNetwork(module, data.X[places], data.y[places], data.weights[places], LOSSES[answer_kind(data)])
+    rows = read_rows(data.X[places])
+    measured = MeasuredNetwork(module, rows, data.y[places], data.weights[places], LOSSES[answer_kind(data)])
     claims = [stored, *measured.claims(fitted)]
     if getattr(fitted, "validation_rows_", None) is not None:
         claims.append(_best_epoch(fitted, module, data))

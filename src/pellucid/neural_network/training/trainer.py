@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -145,9 +145,9 @@ class _EpochParts:
         importance = self.processes.importance(self.rows, places)
         return lambda: importance * self.step_loss(batch)
 
-    def try_rows(self, places: Tensor) -> None:
-        """Take the memory that a batch of these rows takes."""
-        self.step_loss(self.rows.take(places)).backward()
+    def try_rows(self, places: Tensor, n: int) -> None:
+        """Take the memory that a batch of so many of these rows takes."""
+        self.step_loss(self.rows.take(places[:n])).backward()
 
 
 def _run_epochs(run: Training, loop: _EpochParts, score: Callable[[nn.Module], float] | None, watch: Watch) -> None:
@@ -193,8 +193,7 @@ def _one_epoch(run: Training, loop: _EpochParts) -> Tensor:
     run.module.train()
     device = next(run.module.parameters()).device
     draws = torch.Generator(device).manual_seed(torch.initial_seed()) if loop.recipe.augmentation else None
-    order = torch.randperm(len(loop.rows)).to(device)
-    batches = order.split(loop.recipe.batch_size)
+    batches = _batches(loop.rows, loop.recipe.batch_size, device)
     losses = []
     for number, places in enumerate(batches):
         of_batch = loop.loss_of_batch(places, draws)
@@ -202,9 +201,16 @@ def _one_epoch(run: Training, loop: _EpochParts) -> Tensor:
             losses.append(loop.mover.step(of_batch, run.epochs + number / len(batches)))
         except torch.OutOfMemoryError as error:
             del of_batch  # and its batch, before smaller ones are tried
-            say_what_would_fit(error, loop.recipe.batch_size, lambda n: loop.try_rows(order[:n]))
+            say_what_would_fit(error, loop.recipe.batch_size, partial(loop.try_rows, places))
         loop.tick(run.epochs + (number + 1) / len(batches))
     return loop.processes.mean(torch.stack(losses))
+
+
+def _batches(rows: Rows, batch_size: int, device: torch.device) -> Sequence[Tensor]:
+    """Return the places of each batch: of all rows in any order, or as rows know that cannot be had so."""
+    if hasattr(rows, "batches"):
+        return rows.batches(batch_size)  # type: ignore[no-any-return]  # rows in blocks
+    return torch.randperm(len(rows)).to(device).split(batch_size)
 
 
 def _note(run: Training, loss: float, n_rows: int, seconds: float, score: Callable[[nn.Module], float] | None) -> None:

@@ -92,6 +92,7 @@ def _some(data: TrainingData, Y: Array) -> tuple[Array, Array, Array]:
     """Return the rows that objective and gradient are about, with their weights."""
     places = np.sort(np.random.default_rng(0).permutation(len(Y))[:MOST_ROWS])  # the same at every fit
     X = data.X.tocsr()[places].toarray() if sparse.issparse(data.X) else data.X[places]
+    X = X.read() if hasattr(X, "read") else X  # rows in blocks
     return np.asarray(X, dtype=np.float64), Y[places], data.weights[places]
 
 

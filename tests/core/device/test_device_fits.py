@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -240,3 +242,10 @@ def test_bernoulli_impossible_rows(there: There) -> None:
     model = BernoulliNB(alpha=1e-300, force_alpha=True).fit(there(X), there(labels))
     host = BernoulliNB(alpha=1e-300, force_alpha=True).fit(X, labels)
     np.testing.assert_allclose(on_host(model.predict_proba(there(X))), host.predict_proba(X), atol=1e-12)
+
+
+def test_the_page_names_the_methods() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "device.md").read_text(encoding="utf-8")
+    rows = page.split("## How\n")[1].split("One mechanism")[0].splitlines()
+    named = {name for row in rows if row.startswith("| ") for name in re.findall(r"[A-Z]\w+", row.split("|")[2])}
+    assert named == {name for name, card in CARDS.items() if card.device}

@@ -81,10 +81,11 @@ class DeviceRows(RowBlocks):
         found = [form(block, *given) for block in self.blocks()]
         return found[0] if len(found) == 1 else join(found)
 
-    def each(self, work: Callable[..., S], own: Sequence[tuple[Any, ...]]) -> Iterator[S | None]:
-        """Yield what ``work`` finds in each block, by its form for devices."""
-        form = _form_of(work)
-        yield from (form(block, *given) for block, given in zip(self.blocks(), own, strict=True))
+    def each(
+        self, work: Callable[..., S], own: Sequence[tuple[Any, ...]], order: Sequence[int] | None = None
+    ) -> Iterator[S | None]:
+        """Refuse: what every block leaves would come to the host."""
+        raise NoDeviceFormError(work.__name__)
 
     def blocks(self) -> Iterator[RowBlock]:
         """Yield the rows, where they are or as they arrive."""
@@ -93,14 +94,13 @@ class DeviceRows(RowBlocks):
             yield RowBlock(0, X, y, weight)
             return
         ends = self._ends()
-        is_kept = bool(self.arrived) or has_room(X.nbytes, self.sent_to.device)
-        coming = list(self.arrived) or arriving(X, ends, self.sent_to.device)
-        self.arrived.clear()
+        is_kept = not self.arrived and has_room(X.nbytes, self.sent_to.device)
+        kept, coming = list[Any](), self.arrived or arriving(X, ends, self.sent_to.device)
         for number, ((start, stop), rows) in enumerate(zip(ends, coming, strict=True)):
-            if is_kept:
-                self.arrived.append(rows)
+            kept += [rows] if is_kept else []
             beside = (None if part is None else part[start:stop] for part in (y, weight))
             yield RowBlock(number, rows, *beside)
+        self.arrived.extend(kept)
 
 
 class NoDeviceFormError(LookupError):

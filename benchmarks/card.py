@@ -1,9 +1,9 @@
 """Fits to tensors on a card against scikit-learn on the cores beside it: ``python -m benchmarks card [--only NAME]``.
 
 Sizes are those of the table in docs/device.md times ``PELLUCID_CARD_SCALE`` (1). Scikit-learn gets the part of the rows
-that a row of the table names, where its time is linear in them; its time is then multiplied. A share of the roofline is
-the larger of the multiplications that the method cannot avoid over 51 TF/s (float32; 64 in float64 on tensor cores) and
-the bytes over 4.3 TB/s, by the time taken: figures of an H200.
+that a row of the table names; its time is then multiplied, by what it grows with: the rows, or a power of them. A share
+of the roofline is the larger of the multiplications that the method cannot avoid over 60 TF/s (51 in float32, 64 in
+float64 on tensor cores) and of the bytes over 4.3 TB/s, by the time taken: figures of an H200.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class CardRow:
     """Of the rows that the peer gets: its time is divided by it."""
     cut: str = ""
     """The tensor of which the peer gets a part, if that is not the longest."""
+    power: float = 1.0
+    """Of the rows, with which the peer's time grows."""
     from_host: bool = False
     """Whether it is also fitted to pinned rows of the host, sent in blocks."""
 
@@ -81,7 +83,7 @@ def _measured(row: CardRow, there: Any) -> tuple[str, ...]:
     small = model if row.part == 1.0 else row.ours(fewer)
     start = time.perf_counter()
     other = row.peer(host)
-    taken = (time.perf_counter() - start) * n / count
+    taken = (time.perf_counter() - start) * (n / count) ** row.power
     worse = row.worse(small, other, fewer)
     sent, ratio = "", ""
     if row.from_host:

@@ -7,7 +7,11 @@ import pytest
 
 import pellucid
 from pellucid.core.arrays import on_host
+from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.mixture import GaussianMixture
+from pellucid.proofs.mixture.gaussian_components import written_out
+from pellucid.proofs.mixture.gaussian_mixture_passes import mixture_block
+from pellucid.proofs.on_device import mixture_of_rows
 from tests.core.device.conftest import DEVICE
 
 torch = pytest.importorskip("torch")
@@ -80,3 +84,19 @@ def test_given_components_and_a_warm_start():
 def test_refuses_a_start_that_only_memory_has():
     with pytest.raises(ValueError, match="init_params must not be 'random'"):
         GaussianMixture(init_params="random").fit(there(np.ones((9, 2))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_proof_there_sums_what_the_proof_of_blocks_does(kind, weighted):
+    X = tables()["usual"]
+    weight = np.random.default_rng(1).integers(0, 3, len(X)).astype(float) if weighted else None
+    fitted = GaussianMixture(3, covariance_type=kind, random_state=0).fit(X, sample_weight=weight)
+    spreads = (fitted.covariances_, fitted.precisions_cholesky_)
+    model = written_out(kind, fitted.weights_, fitted.means_, *spreads)
+    here = mixture_block(RowBlock(2, X, None, weight), model, 50, 7)
+    found = mixture_of_rows(RowBlock(2, there(X), None, there(weight)), model, 50, 7)
+    for ours, theirs in zip(found.step, here.step, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-8)
+    for name in ("least", "most", "n_rows", "keys", "rows", "weight"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(here, name))

@@ -102,10 +102,9 @@ def leave_out_block(block: Any, line: LeftOutLine, alphas: Array) -> Array:
         A = root * (np.asarray(block.X[rows], dtype=np.float64) - line.mean)
         b = root * (np.reshape(block.y, (len(block.X), -1))[rows].astype(np.float64) - line.y_mean)
         z, share = A @ line.axes, weight[rows] / line.shared_weight
-        for k, alpha in enumerate(alphas):
-            likely, least, most = _errors(line, z, b, root, share, float(alpha))
-            sums[k, :3] += np.sum(np.square([least, most, likely]), axis=1)
-            sums[k, 3] += len(rows)
+        for k, errors in enumerate(_errors(line, z, b, root, share, alphas)):
+            sums[:, SLOTS[k]] += np.sum(errors**2, axis=0).T
+        sums[:, 3] += len(rows)
     return sums
 
 
@@ -114,26 +113,31 @@ def added(found: Sequence[Array]) -> Array:
     return np.sum(found, axis=0)
 
 
+SLOTS = (2, 0, 1)
+"""Where sums of the likely, the least and the largest errors stand."""
+
+
 def _errors(
-    line: LeftOutLine, z: Array, b: Array, root: Array, share: Array, alpha: float
+    line: LeftOutLine, z: Array, b: Array, root: Array, share: Array, alphas: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the left-out errors (m, t), and the least and largest sizes that rounding allows for them."""
+    """Return the left-out errors (m, t, a), and the least and largest sizes that rounding allows for them."""
     unit, longest = line.unit, float(line.squares.max(initial=0.0))
-    inverse = 1.0 / (line.squares + alpha)
-    slopes = inverse[:, None] * line.along  # (k, t)
-    leverage = z**2 @ inverse
-    part = 1.0 - share - leverage
+    inverse = 1.0 / (line.squares[:, None] + alphas)  # (k, a)
+    slopes = line.along[:, :, None] * inverse[:, None, :]  # (k, t, a)
     sizes, lengths = np.abs(z), np.linalg.norm(z, axis=1)
     unsure = unit * (1.0 + longest * inverse)  # of 1 / (s^2 + alpha), relative
-    part_unit = unit + z**2 @ (unsure * inverse) + 2.0 * unit * lengths * (sizes @ inverse)
-    error = b - z @ slopes
-    slope_unit = unsure[:, None] * np.abs(slopes) + unit * np.sqrt(longest) * np.outer(inverse, line.length)
-    rounded = 8 * EPSILON * root * line.y_size + unit * (np.abs(b) + sizes @ np.abs(slopes))
-    error_unit = rounded + sizes @ slope_unit + unit * np.outer(lengths, np.abs(slopes).sum(axis=0))
-    least = np.maximum(np.abs(error) - error_unit, 0.0) / (part + part_unit)[:, None]
-    known = np.where(part > part_unit, part - part_unit, 0.0)[:, None]
+    part = 1.0 - share[:, None] - z**2 @ inverse
+    part_unit = unit + z**2 @ (unsure * inverse) + 2.0 * unit * lengths[:, None] * (sizes @ inverse)
+    error = b[:, :, None] - np.tensordot(z, slopes, axes=1)
+    lost = unit * np.sqrt(longest) * line.length[:, None] * inverse[:, None, :]  # of A'b along an axis
+    slope_unit = (unit + unsure[:, None, :]) * np.abs(slopes) + lost
+    rounded = (8 * EPSILON * root * line.y_size + unit * np.abs(b))[:, :, None]
+    turned = unit * lengths[:, None, None] * np.abs(slopes).sum(axis=0)
+    error_unit = rounded + np.tensordot(sizes, slope_unit, axes=1) + turned
+    least = np.maximum(np.abs(error) - error_unit, 0.0) / (part + part_unit)[:, None, :]
+    known = np.where(part > part_unit, part - part_unit, 0.0)[:, None, :]
     most = np.where(known > 0.0, (np.abs(error) + error_unit) / np.where(known > 0.0, known, 1.0), np.inf)
-    return error / np.where(part > 0.0, part, 1.0)[:, None], least, most
+    return error / np.where(part > 0.0, part, 1.0)[:, None, :], least, most
 
 
 PROVES_BLOCKS = {"RidgeCV": prove_ridge_cv_in_passes}

@@ -125,7 +125,7 @@ def is_on_device(X: Any) -> bool:
     if isinstance(X, RowsToSend):
         return True
     if wanted_device() is not None:
-        return not hasattr(X, "__dask_graph__")
+        return X is not None and not hasattr(X, "__dask_graph__")
     if not is_foreign(X):
         return False
     return bool(get_config()["array_api_dispatch"]) or "cpu" not in str(device(X)).lower()

@@ -21,6 +21,7 @@ from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
 from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from pellucid.manifold import MDS
 from pellucid.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from tests.core.device.conftest import torch
 
@@ -249,3 +250,11 @@ def test_the_page_names_the_methods() -> None:
     rows = page.split("## How\n")[1].split("One mechanism")[0].splitlines()
     named = {name for row in rows if row.startswith("| ") for name in re.findall(r"[A-Z]\w+", row.split("|")[2])}
     assert named == {name for name, card in CARDS.items() if card.device}
+
+
+def test_what_a_device_does_not_take(there: There) -> None:
+    X, _, _ = table()
+    with pytest.raises(ValueError, match="init must be left out for arrays on a device"):
+        MDS(n_init=1).fit(there(X), init=np.zeros((300, 2)))
+    with pellucid.on_device(there(X).device), pytest.raises(ValueError):
+        Ridge().fit(X, X[:, 0]).predict(None)

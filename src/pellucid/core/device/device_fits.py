@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -93,7 +94,12 @@ def _fitted(fit: Callable[..., Any], estimator: Any, X: Any, *given: Any, **opti
     card = card_of(type(estimator))
     name, blocks = card.device.partition(":")[2], card.rules_for(estimator).blocks
     if name:
-        return _fit_by_module(estimator, card, getattr(device_module(card), name), X, *given, **options)
+        asked = signature(fit).bind(estimator, X, *given, **options).arguments
+        beside = {word: asked.pop(word, None) for word in ("y", "sample_weight")}
+        for word in list(asked)[2:]:
+            if asked[word] is not None:
+                raise ValueError(f"{word} must be left out for arrays on a device, got it. Fit on the host.")
+        return _fit_by_module(estimator, card, getattr(device_module(card), name), X, **beside)
     if not card.device or not blocks:
         refuse_device(type(estimator).__name__)
     if blocks == PASSES:

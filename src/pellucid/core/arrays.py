@@ -94,7 +94,9 @@ def wanted_device() -> Any:
 
 def is_foreign(X: Any) -> bool:
     """Return whether an array is one of another library than NumPy, and no collection of Dask."""
-    return not isinstance(X, (np.ndarray, np.generic)) and is_array_api_obj(X) and not hasattr(X, "__dask_graph__")
+    if isinstance(X, (np.ndarray, np.generic, type)):  # a class of NumPy's numbers has their namespace, too
+        return False
+    return is_array_api_obj(X) and not hasattr(X, "__dask_graph__")
 
 
 @dataclass(frozen=True, eq=False)

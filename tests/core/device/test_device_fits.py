@@ -258,3 +258,10 @@ def test_what_a_device_does_not_take(there: There) -> None:
         MDS(n_init=1).fit(there(X), init=np.zeros((300, 2)))
     with pellucid.on_device(there(X).device), pytest.raises(ValueError):
         Ridge().fit(X, X[:, 0]).predict(None)
+
+
+def test_a_class_of_numbers_is_no_array() -> None:
+    assert not is_foreign(np.float64)
+    assert not is_foreign(np.str_)
+    assert not is_foreign([1.0])
+    assert is_foreign(torch.zeros(1))

@@ -124,6 +124,7 @@ CARDS = (
     MethodCard(
         TruncatedSVD,
         topics=("DIM-3",),
+        device="pellucid.decomposition.projections_on_device",
         parameters={
             "n_components": Whole(low=1),
             "algorithm": OneOf(("arpack", "randomized")),
@@ -139,7 +140,7 @@ CARDS = (
             "explained_variance_": Numbers(("n_found",), FLOATS, low=0),
             "explained_variance_ratio_": Numbers(("n_found",), FLOATS, low=0),
         },
-        input=InputRules(NO_TARGET, sparse=("csr", "csc")),
+        input=InputRules(NO_TARGET, sparse=("csr", "csc"), blocks=MOMENTS),
         variants=({"n_components": 3, "algorithm": "arpack"},),
         squares=frozenset({"explained_variance_"}),
     ),

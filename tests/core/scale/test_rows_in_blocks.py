@@ -21,7 +21,7 @@ from pellucid.core.cards import all_cards, find_card
 from pellucid.core.scale import block_data
 from pellucid.core.scale.instead import INSTEAD
 from pellucid.cross_decomposition import CCA
-from pellucid.decomposition import PCA, FactorAnalysis
+from pellucid.decomposition import PCA, FactorAnalysis, TruncatedSVD
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from pellucid.feature_selection import MRMR, SelectTop
 from pellucid.linear_model import (
@@ -93,6 +93,7 @@ PASSING = [
 """Those that make a pass for each step."""
 
 METHODS += PASSING
+METHODS += [(TruncatedSVD(3), None)]
 
 
 COUNTS = rng.poisson(2.0, (N, P))

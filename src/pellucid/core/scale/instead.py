@@ -51,7 +51,6 @@ INSTEAD = {
     "SpectralClustering": "KMeans",
     "SpectralEmbedding": "PCA",
     "TSNE": "PCA",
-    "TruncatedSVD": "PCA",
 }
 """Method -> the nearest that answers the same question and takes rows in blocks."""
 

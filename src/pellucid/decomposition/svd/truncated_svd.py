@@ -109,10 +109,10 @@ def find_topics(data: TrainingData, parameters: Any, seed: int) -> Fit:
     found = leading_directions(design, k, tol=float(parameters.tol), seed=seed)
     variances, of_all, lengths = _variances(X, data.weight, found.vectors[:, :k])
     attributes = {
-        "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.X.dtype),
-        "singular_values_": (np.where(found.squares[:k] > 0.0, lengths, 0.0) / unit).astype(data.X.dtype),
-        "explained_variance_": (variances / unit / unit).astype(data.X.dtype),
-        "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.X.dtype),
+        "components_": np.ascontiguousarray(found.vectors[:, :k].T, dtype=data.dtype),
+        "singular_values_": (np.where(found.squares[:k] > 0.0, lengths, 0.0) / unit).astype(data.dtype),
+        "explained_variance_": (variances / unit / unit).astype(data.dtype),
+        "explained_variance_ratio_": (variances / max(of_all, TINY)).astype(data.dtype),
     }
     certificate = certificate_at_fit(found, k, design, total, data, float(parameters.tol))
     return Fit(attributes, found.trace, certificate=certificate)

@@ -40,7 +40,7 @@ def prove_svd(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
     values = fitted.singular_values_.astype(np.float64) * rows.unit
     V = fitted.components_.T.astype(np.float64)
     squares = np.concatenate([values**2, np.zeros(n_right - k)])
-    found = ClaimedDirections(squares, V, data.X.dtype)
+    found = ClaimedDirections(squares, V, data.dtype)
     return graded(
         "exact",
         (
@@ -59,7 +59,7 @@ def _left_claims(rows: GramOfRows, U: Array, values: Array, V: Array, *, is_whol
 
     Vectors found without the others are as right as their squares are: a small value counts for less.
     """
-    unit = rounding_unit(rows.data.X.dtype)
+    unit = rounding_unit(rows.data.dtype)
     level = max(float(values.max(initial=0.0)), np.sqrt(rows.least_norm))
     image = np.asarray((rows.data.X * rows.unit) @ V[:, : len(values)], dtype=np.float64)
     rest = np.linalg.norm(image - U[:, : len(values)] * values, axis=0) / level
@@ -83,7 +83,7 @@ def prove_truncated_svd(fitted: Seen, parameters: Seen, data: TrainingData) -> C
     rows = GramOfRows.of(data, is_centered=False)
     V = fitted.components_.T.astype(np.float64)
     squares = (fitted.singular_values_.astype(np.float64) * rows.unit) ** 2
-    found = ClaimedDirections(squares, V, data.X.dtype, float(parameters.tol))
+    found = ClaimedDirections(squares, V, data.dtype, float(parameters.tol))
     return graded(
         "exact",
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ import pellucid
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.device import device_rows
+from pellucid.core.device.device_moments import PIECE, moments_of
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition import PCA
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
-from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeCV
 from pellucid.manifold import MDS
 from pellucid.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from tests.core.device.conftest import torch
@@ -265,3 +267,53 @@ def test_a_class_of_numbers_is_no_array() -> None:
     assert not is_foreign(np.str_)
     assert not is_foreign([1.0])
     assert is_foreign(torch.zeros(1))
+
+
+@pytest.mark.parametrize("n", [300, 2 * PIECE, 3 * PIECE + 7])
+def test_moments_of_tall_tables(n: int, there: There) -> None:
+    rng = np.random.default_rng(1)
+    X, weight = rng.standard_normal((n, 3)) + 1e3, rng.integers(1, 4, n).astype(np.float64)
+    for own in (None, weight):
+        found = moments_of((there(X),), None if own is None else there(own))
+        mean = np.average(X, axis=0, weights=own)
+        apart = X - mean
+        np.testing.assert_allclose(found.mean, mean, rtol=1e-14)
+        np.testing.assert_allclose(found.scatter, (apart.T if own is None else apart.T * own) @ apart, atol=1e-8)
+
+
+def test_logistic_weights_are_repetitions(there: There) -> None:
+    X, _, labels = table()
+    weight = np.arange(len(X)) % 3
+    one = LogisticRegression(tol=1e-9).fit(there(X), there(labels), sample_weight=there(weight))
+    many = LogisticRegression(tol=1e-9).fit(there(np.repeat(X, weight, axis=0)), there(np.repeat(labels, weight)))
+    np.testing.assert_allclose(on_host(one.coef_), on_host(many.coef_), atol=1e-5)
+
+
+def test_logistic_rows_that_are_sent(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_rows, "STREAMED_BYTES", 4000)
+    X, _, labels = table()
+    with pellucid.on_device(there(X).device):
+        model = LogisticRegression(tol=1e-9).fit(X, labels)
+    np.testing.assert_allclose(model.coef_, LogisticRegression(tol=1e-9).fit(X, labels).coef_, atol=1e-5)
+    assert model.certificate_.holds
+
+
+def test_a_row_that_has_the_fit_to_itself(there: There) -> None:
+    X, y, _ = table()
+    X = np.column_stack([X, np.eye(len(X))[:, 5]])
+    parameters: dict[str, Any] = {"alphas": (1e-14, 1.0), "fit_intercept": False}
+    model, host = RidgeCV(**parameters).fit(there(X), there(y)), RidgeCV(**parameters).fit(X, y)
+    assert float(model.alpha_) == float(host.alpha_)
+    assert float(model.best_score_) == pytest.approx(float(host.best_score_), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [BernoulliNB, MultinomialNB])
+def test_what_never_occurs_rules_a_class_out(kind: Any, there: There) -> None:
+    X, labels = np.array([[0, 1, 1], [0, 1, 0], [1, 0, 1], [1, 0, 0]]), np.array([0, 0, 1, 1])
+    asked = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model, host = (
+            kind(alpha=0.0, force_alpha=True).fit(*part) for part in ((there(X), there(labels)), (X, labels))
+        )
+    np.testing.assert_allclose(on_host(model.predict_proba(there(asked))), host.predict_proba(asked), atol=1e-12)

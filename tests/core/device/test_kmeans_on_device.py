@@ -10,8 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMeans
+from pellucid.cluster.kmeans import nearest_triton
 from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
+from pellucid.core.arrays import on_host
 from tests.core.device.conftest import DEVICE
 
 torch = pytest.importorskip("torch")
@@ -163,3 +165,17 @@ def test_segments_of_any_length_are_summed(lengths):
 def test_refuses_a_start_that_only_memory_has():
     with pytest.raises(ValueError, match="init must not be 'random-partition'"):
         KMeans(2, init="random-partition").fit(torch.ones(9, 2, device=DEVICE))
+
+
+@pytest.mark.filterwarnings("ignore::pellucid.UncertifiedWarning")  # after five rounds
+@pytest.mark.skipif(DEVICE == "cpu", reason="the loops in Triton need a card")
+@pytest.mark.parametrize(("n", "d", "k"), [(1000, 5, 3), (40_000, 64, 300), (3001, 130, 129)])
+def test_loops_of_the_card_find_what_plain_torch_does(n, d, k, monkeypatch):
+    rows = np.random.default_rng(0).standard_normal((n, d)).astype(np.float32)
+    parameters = {"init": rows[:k], "n_init": 1, "max_iter": 5}
+    assert nearest_triton.kernels() is not None
+    quick = KMeans(k, **parameters).fit(there(rows))
+    monkeypatch.setattr(nearest_triton, "kernels", lambda: None)
+    plain = KMeans(k, **parameters).fit(there(rows))
+    np.testing.assert_array_equal(on_host(quick.labels_), on_host(plain.labels_))
+    np.testing.assert_allclose(on_host(quick.cluster_centers_), on_host(plain.cluster_centers_), rtol=1e-6, atol=1e-7)

@@ -23,7 +23,7 @@ from pellucid.cluster.kmeans.center_answers import (
     rows_to_look_at,
 )
 from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
-from pellucid.cluster.kmeans.nearest_triton import COLUMNS, write_nearest
+from pellucid.cluster.kmeans.nearest_triton import COLUMNS, write_nearest, write_piece_sums
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_moments import moments_of
 from pellucid.core.fit import Effort, Fit
@@ -257,12 +257,7 @@ class SumsOnDevice(ClusterSums):
         rows, k = self.rows, len(self.counts)
         order, ends = by_label(labels, k)
         which = order if which is None else which[order]
-
-        def centered(some: Any) -> Any:
-            values = rows.X[some] - rows.origin
-            return values if rows.weight is None else values * rows.weight[some][..., None]
-
-        self.sums += sign * segment_sums(centered, which, ends, rows.shape[1]).cpu().numpy()
+        self.sums += sign * segment_sums(CenteredRows(rows), which, ends, rows.shape[1]).cpu().numpy()
         counts = ends.diff().cpu().numpy()
         self.counts += sign * counts
         if rows.weight is None:
@@ -270,6 +265,23 @@ class SumsOnDevice(ClusterSums):
         else:
             weights = segment_sums(lambda some: rows.weight[some][..., None], which, ends, 1)
             self.totals += sign * weights.cpu().numpy()[:, 0]
+
+
+class CenteredRows:
+    """The rows less their middle, times their weights."""
+
+    def __init__(self, rows: MeasuredOnDevice) -> None:
+        self.rows = rows
+
+    def __call__(self, some: Any) -> Any:
+        """Return some of them."""
+        values = self.rows.X[some] - self.rows.origin
+        return values if self.rows.weight is None else values * self.rows.weight[some][..., None]
+
+    def write_sums(self, which: Any, starts: Any, stops: Any, out: Any) -> bool:
+        """Write the sums of pieces of a list of rows; False where that cannot be done without copies of them."""
+        rows = self.rows
+        return rows.weight is None and write_piece_sums(rows.X, which, starts, stops, rows.origin, out, PIECE)
 
 
 def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
@@ -310,6 +322,8 @@ def _piece_sums(values_of: Any, which: Any, starts: Any, stops: Any, n_columns: 
     import torch
 
     found = torch.empty((len(starts), n_columns), dtype=torch.float64, device=starts.device)
+    if isinstance(values_of, CenteredRows) and values_of.write_sums(which, starts, stops, found):
+        return found
     height = max(1, int(room_for(starts.device, most=2.0**30)) // (24 * PIECE * n_columns))
     steps = torch.arange(PIECE, device=starts.device)
     for first in range(0, len(starts), height):

@@ -1,23 +1,30 @@
-"""The nearest of many centers in one reading of the rows: products, their least and the next in registers of a card.
+"""Two loops over rows that read them once, for cards: the nearest of many centers, and sums of rows that are listed.
 
-Plain torch writes the table of all distances and reads it three times. The numbers are the same up to the error that
-``rough_products_on_device`` bounds: products of short numbers are exact, and sums in float32 err by as much anywhere.
+Plain torch writes a table of all distances and reads it three times, and copies rows before it sums them. Nearest
+centers are those of plain torch up to the error that ``rough_products_on_device`` bounds: products of short numbers are
+exact, and sums in float32 err by as much anywhere. Sums of listed rows are in float64, always in the same order.
 """
 
 from __future__ import annotations
 
+import subprocess
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 ROWS, CENTERS, COLUMNS = 128, 128, 32
-"""Of a tile."""
+"""Of a tile of products."""
 WARPS, STAGES = 4, 3
+AT_ONCE = 32
+"""Listed rows that are added in one go."""
 FARTHEST = 1e38
+UNUSABLE = (ImportError, OSError, RuntimeError, subprocess.SubprocessError)
+"""What Triton raises where it, its compiler or a driver is missing."""
 
 
 @cache
-def kernel() -> Any:
-    """Return the compiled loop; None where Triton is missing."""
+def kernels() -> Any:
+    """Return the loops, to be compiled when they are called; None where Triton is missing."""
     try:
         import triton
         import triton.language as tl
@@ -55,21 +62,67 @@ def kernel() -> Any:
         tl.store(labels + rows, winner.to(tl.int64), mask=inside)
         tl.store(unsure + rows, (second - best <= allowed) | (second - best != second - best), mask=inside)
 
-    return nearest
+    @triton.jit  # type: ignore[untyped-decorator]
+    def piece_sums(  # type: ignore[no-untyped-def]
+        X, which, starts, stops, origin, out, d, PIECE: tl.constexpr, WIDTH: tl.constexpr, AT_ONCE: tl.constexpr
+    ):
+        piece = tl.program_id(0)
+        start = tl.load(starts + piece)
+        stop = tl.minimum(tl.load(stops + piece), start + PIECE)
+        columns = tl.arange(0, WIDTH)
+        middle = tl.load(origin + columns, mask=columns < d, other=0.0)
+        total = tl.zeros((WIDTH,), tl.float64)
+        for first in range(0, PIECE, AT_ONCE):
+            places = start + first + tl.arange(0, AT_ONCE)
+            inside = places < stop
+            rows = tl.load(which + places, mask=inside, other=0)
+            some = inside[:, None] & (columns[None, :] < d)
+            values = tl.load(X + rows[:, None] * d + columns[None, :], mask=some, other=0.0).to(tl.float64)
+            total += tl.sum(tl.where(some, values - middle[None, :], 0.0), axis=0)
+        tl.store(out + piece.to(tl.int64) * d + columns, total, mask=columns < d)
+
+    return SimpleNamespace(nearest=nearest, piece_sums=piece_sums)
+
+
+def _loop(name: str, table: Any) -> Any:
+    found = kernels() if table.device.type == "cuda" and table.is_contiguous() else None
+    return getattr(found, name, None)
 
 
 def write_nearest(table: Any, factors: Any, errors: Any, labels: Any, unsure: Any) -> bool:
     """Write the nearest centers and which rows have another one within their error; False where that cannot be done."""
     import torch
 
-    loop = kernel() if table.device.type == "cuda" else None
+    loop = _loop("nearest", table)
     if loop is None or table.shape[1] % COLUMNS:
         return False
     (n, width), k = table.shape, len(factors)
-    with torch.cuda.device(table.device):
-        loop[(-(-n // ROWS),)](
-            table, factors, errors, labels, unsure, n, k,
-            WIDTH=width, ROWS=ROWS, CENTERS=CENTERS, COLUMNS=COLUMNS, FARTHEST=FARTHEST, num_warps=WARPS,
-            num_stages=STAGES,
-        )  # fmt: skip
+    try:
+        with torch.cuda.device(table.device):
+            loop[(-(-n // ROWS),)](
+                table, factors, errors, labels, unsure, n, k,
+                WIDTH=width, ROWS=ROWS, CENTERS=CENTERS, COLUMNS=COLUMNS, FARTHEST=FARTHEST, num_warps=WARPS,
+                num_stages=STAGES,
+            )  # fmt: skip
+    except UNUSABLE:
+        return False
+    return True
+
+
+def write_piece_sums(X: Any, which: Any, starts: Any, stops: Any, origin: Any, out: Any, piece: int) -> bool:
+    """Write the sums of listed rows less an origin, of each piece of the list; False where that cannot be done."""
+    import torch
+
+    loop = _loop("piece_sums", X)
+    if loop is None:
+        return False
+    d = X.shape[1]
+    try:
+        with torch.cuda.device(X.device):
+            loop[(len(starts),)](
+                X, which, starts, stops, origin, out, d,
+                PIECE=piece, WIDTH=max(16, 1 << (d - 1).bit_length()), AT_ONCE=AT_ONCE,
+            )  # fmt: skip
+    except UNUSABLE:
+        return False
     return True

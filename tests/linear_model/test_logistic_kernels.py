@@ -107,8 +107,10 @@ def test_sums_of_several_classes_are_those_of_numpy(compiled, separated, scale):
     found = chosen(softmax_sums, compiled)(A, left, labels, weight, entropies, gradients)
     own = Z[np.arange(7), labels]
     margins = own - np.where(np.eye(4, dtype=bool)[labels], -np.inf, Z).max(axis=1)
-    wrong = p - np.eye(4)[labels]
-    expected = -weight @ logs[np.arange(7), labels], weight @ np.sum(wrong**2, axis=1), margins.min()
+    is_own = np.eye(4, dtype=bool)[labels]
+    wrong = np.where(is_own, -np.where(is_own, 0.0, p).sum(axis=1, keepdims=True), p)  # digits of 1 - p that p has lost
+    losses = np.logaddexp.reduce(np.where(is_own, 0.0, Z - own[:, None]), axis=1)
+    expected = weight @ losses, weight @ np.sum(wrong**2, axis=1), margins.min()
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-300)
     assert (found[2] > 0.0) == separated
     entropy = -weight * np.sum(np.where(p > 0.0, p * logs, 0.0), axis=1)

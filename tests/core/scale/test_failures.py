@@ -15,6 +15,7 @@ HEAD = """
     from pathlib import Path
     import dask, dask.array as da, numpy as np
     from distributed import Client, LocalCluster
+    from pellucid.core.scale import row_blocks
     from pellucid.ensemble import HistGradientBoostingRegressor
     from pellucid.linear_model import LinearRegression
 
@@ -90,7 +91,7 @@ VERSIONS = """
                     sys.modules[name] = None
 
             client.run(forget, "pellucid.core.scale.moments", "pellucid.core.scale.row_blocks")
-            client.workers_with_pellucid.clear()  # as if they were new
+            row_blocks._WORKERS_WITH_US.clear()  # as if they were new
             model = LinearRegression()
             try:
                 model.fit(rows, target)

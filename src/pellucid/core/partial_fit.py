@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pellucid.core.arrays import is_on_device
 from pellucid.core.labels import refuse_no_labels
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data
@@ -28,6 +29,13 @@ def partial_fit_method(partial_fit: F) -> F:
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            if is_on_device(args[0] if args else kwargs.get("X")):
+                raise ValueError(
+                    f"X must be a NumPy array for partial_fit of {type(self).__name__}, got an array on a device. "
+                    "Fit to all rows there, or take X.cpu().numpy()."
+                )
+            if "backend_" in before:
+                _bring_back(self)
             with own_threads():
                 return partial_fit(self, *args, **kwargs)
         except BaseException:
@@ -36,6 +44,14 @@ def partial_fit_method(partial_fit: F) -> F:
             raise
 
     return wrapped  # type: ignore[return-value]  # same signature, by wraps
+
+
+def _bring_back(estimator: Any) -> None:
+    """Make what was fitted on a device a model of the host, which more parts can go on from."""
+    from pellucid.core.device.places import to_host
+
+    vars(estimator).update(vars(to_host(estimator)))
+    del estimator.backend_
 
 
 def check_classes(estimator: Any, classes: Data | None) -> Array:

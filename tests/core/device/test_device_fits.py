@@ -317,3 +317,12 @@ def test_what_never_occurs_rules_a_class_out(kind: Any, there: There) -> None:
             kind(alpha=0.0, force_alpha=True).fit(*part) for part in ((there(X), there(labels)), (X, labels))
         )
     np.testing.assert_allclose(on_host(model.predict_proba(there(asked))), host.predict_proba(asked), atol=1e-12)
+
+
+def test_parts_are_fitted_on_the_host(there: There) -> None:
+    X, _, labels = table()
+    with pytest.raises(ValueError, match="must be a NumPy array for partial_fit of GaussianNB"):
+        GaussianNB().partial_fit(there(X), there(labels), classes=[0, 1, 2])
+    model = GaussianNB().fit(there(X[:200]), there(labels[:200])).partial_fit(X[200:], labels[200:])
+    np.testing.assert_allclose(model.theta_, GaussianNB().fit(X, labels).theta_, rtol=1e-12)
+    assert model.backend_ == "NumPy on the host"

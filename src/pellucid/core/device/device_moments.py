@@ -196,8 +196,8 @@ def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
     return FirstLook(totals, moments, np.concatenate(rows), np.concatenate(weights), kept)
 
 
-def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCounts:
-    """Return the sums of each class, or for two categories their counts; ``how`` is that of ``counted_rows``."""
+def count_block(block: RowBlock, _how: str, threshold: float | None) -> BlockCounts:
+    """Return the sums of each class or, with a threshold, how much is below it and above: no device counts others."""
     xp = array_namespace(block.X)
     weights, counts = dict[Any, float](), dict[Any, Any]()
     for label, (X,), weight in groups_of(block, "classes"):
@@ -212,25 +212,10 @@ def count_block(block: RowBlock, how: str, threshold: float | None) -> BlockCoun
             rows = xp.astype(rows > threshold, xp.float64)
             above = on_host(own @ rows)
             counts[label] = [_two(weights[label], float(one)) for one in above]
-        elif how == "sums":
-            counts[label] = on_host(own @ rows)
         else:
-            counts[label] = [_categories(rows[:, j], own) for j in range(rows.shape[1])]
+            counts[label] = on_host(own @ rows)
     return BlockCounts(weights, counts)
 
 
 def _two(total: float, above: float) -> dict[int, float]:
     return {value: count for value, count in ((0, total - above), (1, above)) if count > 0.0}
-
-
-def _categories(column: Any, weight: Any) -> dict[int, float]:
-    from pellucid.core.scale.counted_rows import MOST_CATEGORIES
-
-    xp = array_namespace(column)
-    found = xp.unique_inverse(column)
-    values = on_host(found.values)
-    if len(values) > MOST_CATEGORIES or (values % 1 != 0).any():
-        raise ValueError(f"columns must hold at most {MOST_CATEGORIES:,} categories, whole numbers, got others.")
-    # sums in the order of the rows: a scattered sum would have another in each run
-    totals = [float(xp.sum(weight[found.inverse_indices == k])) for k in range(len(values))]
-    return dict(zip(values.astype(np.int64).tolist(), totals, strict=True))

@@ -281,6 +281,26 @@ def test_moments_of_tall_tables(n: int, there: There) -> None:
         np.testing.assert_allclose(found.scatter, (apart.T if own is None else apart.T * own) @ apart, atol=1e-8)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("p", "q"), [(1, 0), (30, 1), (31, 1), (32, 0), (100, 3), (300, 1)])
+def test_moments_of_tables_side_by_side(p: int, q: int, dtype: Any, there: There) -> None:
+    rng = np.random.default_rng(p)
+    X, y = (rng.standard_normal((5000, width)).astype(dtype) + width for width in (p, q))
+    wide = there(np.concatenate([X, X], axis=1))[:, ::2]  # columns that do not lie side by side
+    whole, weight = np.concatenate([X, X], axis=1)[:, ::2], rng.integers(1, 4, len(X)).astype(np.float64)
+    for own in (None, weight):
+        parts = (wide, there(y)) if q else (wide,)
+        found = moments_of(parts, None if own is None else there(own))
+        table = np.concatenate([whole, y], axis=1).astype(np.float64)
+        mean = np.average(table, axis=0, weights=own)
+        scatter = ((table - mean).T if own is None else (table - mean).T * own) @ (table - mean)
+        assert found.weight == (len(X) if own is None else own.sum())
+        np.testing.assert_allclose(found.mean, mean, rtol=1e-13)
+        np.testing.assert_allclose(found.scatter, scatter, rtol=0, atol=1e-9)
+    X[17, 0] = np.nan
+    assert np.isnan(moments_of((there(X),), None).scatter[0, 0])
+
+
 def test_logistic_weights_are_repetitions(there: There) -> None:
     X, _, labels = table()
     weight = np.arange(len(X)) % 3

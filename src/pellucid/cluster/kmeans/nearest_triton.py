@@ -7,10 +7,11 @@ exact, and sums in float32 err by as much anywhere. Sums of listed rows are in f
 
 from __future__ import annotations
 
-import subprocess
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+
+from pellucid.core.device.triton_calls import is_on_card, run_loop
 
 ROWS, CENTERS, COLUMNS = 128, 128, 32
 """Of a tile of products."""
@@ -18,8 +19,6 @@ WARPS, STAGES = 4, 3
 AT_ONCE = 32
 """Listed rows that are added in one go."""
 FARTHEST = 1e38
-UNUSABLE = (ImportError, OSError, RuntimeError, subprocess.SubprocessError)
-"""What Triton raises where it, its compiler or a driver is missing."""
 
 
 @cache
@@ -85,44 +84,29 @@ def kernels() -> Any:
 
 
 def _loop(name: str, table: Any) -> Any:
-    found = kernels() if table.device.type == "cuda" and table.is_contiguous() else None
+    found = kernels() if is_on_card(table) and table.is_contiguous() else None
     return getattr(found, name, None)
 
 
 def write_nearest(table: Any, factors: Any, errors: Any, labels: Any, unsure: Any) -> bool:
     """Write the nearest centers and which rows have another one within their error; False where that cannot be done."""
-    import torch
-
     loop = _loop("nearest", table)
     if loop is None or table.shape[1] % COLUMNS:
         return False
     (n, width), k = table.shape, len(factors)
-    try:
-        with torch.cuda.device(table.device):
-            loop[(-(-n // ROWS),)](
-                table, factors, errors, labels, unsure, n, k,
-                WIDTH=width, ROWS=ROWS, CENTERS=CENTERS, COLUMNS=COLUMNS, FARTHEST=FARTHEST, num_warps=WARPS,
-                num_stages=STAGES,
-            )  # fmt: skip
-    except UNUSABLE:
-        return False
-    return True
+    return run_loop(
+        loop, (-(-n // ROWS),), table, factors, errors, labels, unsure, n, k,
+        WIDTH=width, ROWS=ROWS, CENTERS=CENTERS, COLUMNS=COLUMNS, FARTHEST=FARTHEST, num_warps=WARPS, num_stages=STAGES,
+    )  # fmt: skip
 
 
 def write_piece_sums(X: Any, which: Any, starts: Any, stops: Any, origin: Any, out: Any, piece: int) -> bool:
     """Write the sums of listed rows less an origin, of each piece of the list; False where that cannot be done."""
-    import torch
-
     loop = _loop("piece_sums", X)
     if loop is None:
         return False
     d = X.shape[1]
-    try:
-        with torch.cuda.device(X.device):
-            loop[(len(starts),)](
-                X, which, starts, stops, origin, out, d,
-                PIECE=piece, WIDTH=max(16, 1 << (d - 1).bit_length()), AT_ONCE=AT_ONCE,
-            )  # fmt: skip
-    except UNUSABLE:
-        return False
-    return True
+    return run_loop(
+        loop, (len(starts),), X, which, starts, stops, origin, out, d,
+        PIECE=piece, WIDTH=max(16, 1 << (d - 1).bit_length()), AT_ONCE=AT_ONCE,
+    )  # fmt: skip

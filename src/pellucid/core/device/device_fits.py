@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
@@ -25,11 +26,14 @@ from pellucid.core.labels import refuse_no_labels
 from pellucid.core.scale.block_data import check_count, look_at_columns
 from pellucid.core.scale.pass_fits import fit_by_passes
 from pellucid.core.scale.row_blocks import RowBlock
+from pellucid.core.threads import one_thread
 from pellucid.core.types import Array
 from pellucid.core.watching import make_watch
 from pellucid.proofs.training_data import TrainingData
 
 BY_BLOCKS = "sums in double precision there, solved on the host"
+FEW_COLUMNS = 256
+"""Up to which what the host has left to do, with some hundred rows, takes less than waking its threads would."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +106,12 @@ def _fitted(fit: Callable[..., Any], estimator: Any, X: Any, *given: Any, **opti
         return _fit_by_module(estimator, card, getattr(device_module(card), name), X, **beside)
     if not card.device or not blocks:
         refuse_device(type(estimator).__name__)
-    if blocks == PASSES:
-        fit_by_passes(estimator, X, *given, **options)
-    else:
-        fit(estimator, X, *given, **options)
+    shape = (X.tensor if isinstance(X, RowsToSend) else X).shape
+    with one_thread() if shape[-1] <= FEW_COLUMNS else nullcontext():
+        if blocks == PASSES:
+            fit_by_passes(estimator, X, *given, **options)
+        else:
+            fit(estimator, X, *given, **options)
     return BY_BLOCKS
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_rows import label_codes
+from pellucid.core.device.moments_triton import products_of_centered
 from pellucid.core.device.places import Place
 from pellucid.core.scale.counted_rows import BlockCounts
 from pellucid.core.scale.first_look import FirstLook
@@ -36,8 +37,20 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
     """Return the moments of tables side by side; deviations are from the mean of their first rows."""
     xp = array_namespace(parts[0])
     n, p = parts[0].shape[0], sum(part.shape[1] for part in parts)
-    height = max(1, NUMBERS_AT_ONCE // p)
     near = xp.concat([xp.mean(xp.astype(part[: min(n, 1024)], xp.float64), axis=0) for part in parts])
+    found = products_of_centered(parts, weight, near)
+    if found is None:
+        found = on_host(_products_of_chunks(parts, weight, near))
+    total, moved = float(found[p, p]), found[p, :p] / found[p, p]
+    scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
+    return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
+
+
+def _products_of_chunks(parts: Sequence[Any], weight: Any, origin: Any) -> Any:
+    """Return the products of the columns less the origin, with a column of ones behind them, chunk by chunk."""
+    xp = array_namespace(parts[0])
+    n, p = parts[0].shape[0], origin.shape[0]
+    height = max(1, NUMBERS_AT_ONCE // p)
     table = xp.empty((min(n, height), p + 1), dtype=xp.float64, device=device(parts[0]))
     table[:, p] = 1.0  # its products are sums
     sums: Any = 0.0
@@ -46,14 +59,11 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
         chunk, left = table[: rows.stop - start], 0
         for part in parts:
             right = left + part.shape[1]
-            subtract(part[rows], near[left:right], chunk[:, left:right])
+            subtract(part[rows], origin[left:right], chunk[:, left:right])
             left = right
         weighted = chunk if weight is None else chunk * weight[rows, None]
         sums = sums + product_of(weighted, chunk, xp)
-    found = on_host(sums)
-    total, moved = float(found[p, p]), found[p, :p] / found[p, p]
-    scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
-    return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
+    return sums
 
 
 def subtract(part: Any, origin: Any, out: Any) -> None:

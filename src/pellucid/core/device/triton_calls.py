@@ -1,0 +1,28 @@
+"""Calls of loops that Triton compiles for a card; where it is missing, plain torch does the same work."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+from pellucid.core.array_api import is_torch_array
+
+UNUSABLE = (ImportError, OSError, RuntimeError, subprocess.SubprocessError)
+"""What Triton raises where it, its compiler or a driver is missing."""
+
+
+def is_on_card(*tables: Any) -> bool:
+    """Return whether all are tensors on a card, whose loops Triton can compile."""
+    return all(is_torch_array(table) and table.device.type == "cuda" for table in tables)
+
+
+def run_loop(loop: Any, programs: tuple[int, ...], *given: Any, **constants: Any) -> bool:
+    """Run a compiled loop on the device of its first tensor; return whether that could be done."""
+    import torch
+
+    try:
+        with torch.cuda.device(given[0].device):
+            loop[programs](*given, **constants)
+    except UNUSABLE:
+        return False
+    return True

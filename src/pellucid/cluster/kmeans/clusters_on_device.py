@@ -37,7 +37,6 @@ from pellucid.solvers.rough_products_on_device import (
     NEXT_TO_NOTHING,
     WIDTH,
     ShortRows,
-    in_three,
     room_for,
     sample_of,
     short,
@@ -67,14 +66,13 @@ class MeasuredOnDevice:
         self.origin = torch.from_numpy(self.middle).to(X.device)
         n, d = self.shape
         wide = COLUMNS if X.device.type == "cuda" else WIDTH
-        self.table = torch.zeros((n, d + 3 + -(d + 3) % wide), dtype=torch.float32, device=X.device)
+        self.table = torch.zeros((n, d + -d % wide), dtype=torch.float32, device=X.device)
         self.squares, self.lost = (torch.empty(n, dtype=torch.float64, device=X.device) for _ in range(2))
         for part in self.parts(8 * d):
             rows = ShortRows.of(X[part], self.origin, self.unit, torch.float32)
             is_safe = rows.squares <= LARGEST_SQUARE
             self.table[part, :d] = torch.where(is_safe[:, None], rows.short, 0.0)
             self.squares[part], self.lost[part] = rows.squares, torch.where(is_safe, rows.lost, torch.inf)
-        self.table[:, d : d + 3] = 1.0
 
     def parts(self, row_bytes: int) -> list[slice]:
         """Return parts of the rows whose tables, of so many bytes a row, have room."""
@@ -127,30 +125,30 @@ class MeasuredOnDevice:
         """Write the nearest centers, and which rows have another one within the error."""
         import torch
 
-        factors, errors = self._factors(centers, sizes)
+        factors, starts, errors = self._factors(centers, sizes)
         errors = (2.0 * errors).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
-        if write_nearest(self.table, factors, errors, labels, unsure):
+        if write_nearest(self.table, factors, starts, errors, labels, unsure):
             return
         height = max(64, int(TABLE_BYTES) // (4 * len(centers)))
         with tensor_cores():
             for start in range(0, self.shape[0], height):
                 part = slice(start, min(start + height, self.shape[0]))
-                rough = factors @ self.table[part].T  # (k, rows): the least of a column is found without a shuffle
+                # (k, rows): the least of a column is found without a shuffle
+                rough = torch.addmm(starts[:, None], factors, self.table[part].T)
                 best, labels[part] = rough.min(dim=0)
                 rough.scatter_(0, labels[None, part], FARTHEST)
                 unsure[part] = ~(rough.amin(dim=0) - best > errors[part])
 
-    def _factors(self, centers: Any, sizes: Any) -> tuple[Any, Any]:
-        """Return what the table is multiplied with, and by how much the products of each row can err."""
+    def _factors(self, centers: Any, sizes: Any) -> tuple[Any, Any, Any]:
+        """Return what the table is multiplied with, where its sums start, and by how much those of each row can err."""
         import torch
 
         k, d = centers.shape
         factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32, device=centers.device)
         factors[:, :d] = short(-2.0 * centers)
-        for place, part in enumerate(in_three(sizes)):
-            factors[:, d + place] = part
         lost = (-2.0 * centers - factors[:, :d]).square().sum(dim=1).sqrt().max()
-        return factors, self._errors(sizes.max(), lost, sum_error(d + 3, torch.float32))
+        # the start of a sum is rounded, and is one of its terms
+        return factors, sizes.to(torch.float32), self._errors(sizes.max(), lost, sum_error(d + 2, torch.float32))
 
     def pairs_in_reach(self, centers: Array, reach: Any) -> tuple[Any, Any, Any]:
         """Return centers and rows that may be nearer to each other than the reach of the row, with squared distances.
@@ -164,15 +162,16 @@ class MeasuredOnDevice:
         sizes = (moved * moved).sum(dim=1)
         most = reach * self.unit**2 - self.squares
         if float(sizes.max()) < LARGEST_SQUARE:
-            factors, errors = self._factors(moved, sizes)
+            factors, starts, errors = self._factors(moved, sizes)
             most += errors
         else:
-            factors, most = torch.zeros_like(self.table[: len(there)]), most + torch.inf
+            factors, starts = torch.zeros_like(self.table[: len(there)]), torch.zeros_like(sizes, dtype=torch.float32)
+            most += torch.inf
         most = (most + 2.0**-20 * most.abs()).to(torch.float32)
         found = []
         with tensor_cores():
             for part in self.parts(16 * len(there)):
-                rough = factors @ self.table[part].T
+                rough = torch.addmm(starts[:, None], factors, self.table[part].T)
                 which, rows = (~(rough > most[part])).nonzero(as_tuple=True)
                 rows += part.start
                 found += [(which[some], rows[some]) for some in self._runs(len(rows))]

@@ -32,7 +32,7 @@ def kernels() -> Any:
 
     @triton.jit  # type: ignore[untyped-decorator]
     def nearest(  # type: ignore[no-untyped-def]
-        table, factors, errors, labels, unsure, n, k,
+        table, factors, starts, errors, labels, unsure, n, k,
         WIDTH: tl.constexpr, ROWS: tl.constexpr, CENTERS: tl.constexpr, COLUMNS: tl.constexpr, FARTHEST: tl.constexpr,
     ):  # fmt: skip
         rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
@@ -41,7 +41,8 @@ def kernels() -> Any:
         winner = tl.zeros((ROWS,), tl.int32)
         for first in range(0, k, CENTERS):
             centers = first + tl.arange(0, CENTERS)
-            rough = tl.zeros((ROWS, CENTERS), tl.float32)
+            begin = tl.load(starts + centers, mask=centers < k, other=FARTHEST)
+            rough = tl.zeros((ROWS, CENTERS), tl.float32) + begin[None, :]
             for start in range(0, WIDTH, COLUMNS):  # a multiple of the tile
                 columns = start + tl.arange(0, COLUMNS)
                 left = tl.load(table + rows[:, None] * WIDTH + columns[None, :], mask=rows[:, None] < n, other=0.0)
@@ -49,7 +50,6 @@ def kernels() -> Any:
                     factors + centers[None, :] * WIDTH + columns[:, None], mask=centers[None, :] < k, other=0.0
                 )
                 rough = tl.dot(left, right, rough, input_precision="tf32")
-            rough = tl.where(centers[None, :] < k, rough, FARTHEST)
             least, place = tl.min(rough, axis=1, return_indices=True)
             others = tl.min(tl.where(tl.arange(0, CENTERS)[None, :] == place[:, None], FARTHEST, rough), axis=1)
             is_better = least < best
@@ -88,14 +88,14 @@ def _loop(name: str, table: Any) -> Any:
     return getattr(found, name, None)
 
 
-def write_nearest(table: Any, factors: Any, errors: Any, labels: Any, unsure: Any) -> bool:
+def write_nearest(table: Any, factors: Any, starts: Any, errors: Any, labels: Any, unsure: Any) -> bool:
     """Write the nearest centers and which rows have another one within their error; False where that cannot be done."""
     loop = _loop("nearest", table)
     if loop is None or table.shape[1] % COLUMNS:
         return False
     (n, width), k = table.shape, len(factors)
     return run_loop(
-        loop, (-(-n // ROWS),), table, factors, errors, labels, unsure, n, k,
+        loop, (-(-n // ROWS),), table, factors, starts, errors, labels, unsure, n, k,
         WIDTH=width, ROWS=ROWS, CENTERS=CENTERS, COLUMNS=COLUMNS, FARTHEST=FARTHEST, num_warps=WARPS, num_stages=STAGES,
     )  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_rows import label_codes
-from pellucid.core.device.moments_triton import products_of_centered
+from pellucid.core.device.moments_triton import products_of_columns
 from pellucid.core.device.places import Place
 from pellucid.core.scale.counted_rows import BlockCounts
 from pellucid.core.scale.first_look import FirstLook
@@ -21,6 +21,8 @@ from pellucid.core.types import Array
 NUMBERS_AT_ONCE = 1 << 27
 """Of rows that are centered in double precision in one go: a gigabyte."""
 
+NEAR = 10.0
+"""Deviations by which a mean may lie from 0 if rows are multiplied as they are: two digits of fifteen are lost."""
 PIECE = 1 << 12
 """Rows of one of the products that are summed."""
 
@@ -37,13 +39,20 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
     """Return the moments of tables side by side; deviations are from the mean of their first rows."""
     xp = array_namespace(parts[0])
     n, p = parts[0].shape[0], sum(part.shape[1] for part in parts)
-    near = xp.concat([xp.mean(xp.astype(part[: min(n, 1024)], xp.float64), axis=0) for part in parts])
-    found = products_of_centered(parts, weight, near)
-    if found is None:
+    found = None if weight is not None else products_of_columns(parts)
+    near = xp.zeros(p, dtype=xp.float64, device=device(parts[0]))
+    if found is None or _lies_far(found):
+        near = xp.concat([xp.mean(xp.astype(part[: min(n, 1024)], xp.float64), axis=0) for part in parts])
         found = on_host(_products_of_chunks(parts, weight, near))
     total, moved = float(found[p, p]), found[p, :p] / found[p, p]
     scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
     return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
+
+
+def _lies_far(products: Array) -> bool:
+    """Return whether a mean is so far from 0 beside its deviation that its square would take digits of the scatter."""
+    squares, sums = products.diagonal()[:-1], products[-1, :-1] ** 2 / products[-1, -1]
+    return bool(np.any(sums > NEAR**2 * (squares - sums)))
 
 
 def _products_of_chunks(parts: Sequence[Any], weight: Any, origin: Any) -> Any:

@@ -1,13 +1,16 @@
-"""Products of centered columns in double precision, from one reading of rows in single precision: a loop for cards.
+"""Products and sums of columns in double precision, each from one reading of rows in single precision: loops for cards.
 
-Plain torch writes the rows again in double precision before it multiplies them, which takes as long as the products do.
-A tile of the products is summed over a share of the rows by one program; shares are summed in a fixed order.
+Plain torch writes the rows again in double precision before it multiplies them, which takes longer than the products
+do. Here a tile of the products is summed over a share of the rows by one program, and shares in a fixed order. The rows
+are not centered first: between load and product nothing may stand, or the loop is ten times as slow. So this way is
+taken where the columns lie near 0 beside their deviation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,16 +22,16 @@ from pellucid.core.types import Array
 TILE = 32
 """Columns of a side of a tile."""
 ROWS = 32
-"""That are multiplied in one go."""
+"""That are read in one go."""
 WARPS, STAGES = 4, 3
 SHARES = 1056
 """Of the rows, eight for each processor of an H200; the same anywhere, and so the sums."""
-MOST_COLUMNS = 256
-"""Beyond them each number would be read more than eight times."""
+MOST_COLUMNS, MOST_TARGETS = 256, 4
+"""Beyond them each number would be read more than eight times, or sums take longer than products."""
 
 
 @cache
-def _kernel() -> Any:
+def _loops() -> Any:
     try:
         import triton
         import triton.language as tl
@@ -37,72 +40,90 @@ def _kernel() -> Any:
 
     @triton.jit  # type: ignore[untyped-decorator]
     def products(  # type: ignore[no-untyped-def]
-        X, y, weight, origin, lefts, rights, out, n, each, x_down, x_right, y_down, y_right,
-        P: tl.constexpr, Q: tl.constexpr, HAS_WEIGHT: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr,
-    ):  # fmt: skip
-        tile, share = tl.program_id(0), tl.program_id(1).to(tl.int64)
+        X, lefts, rights, out, n, each, P: tl.constexpr, TILE: tl.constexpr, ROWS: tl.constexpr
+    ):
+        tile, share = tl.program_id(0), tl.program_id(1)
         left = tl.load(lefts + tile) * TILE + tl.arange(0, TILE)
         right = tl.load(rights + tile) * TILE + tl.arange(0, TILE)
-        left_origin = tl.load(origin + left, mask=left < P + Q, other=0.0)
-        right_origin = tl.load(origin + right, mask=right < P + Q, other=0.0)
         total = tl.zeros((TILE, TILE), tl.float64)
         stop = tl.minimum((share + 1) * each, n)
         for first in range(share * each, stop, ROWS):
-            rows = first + tl.arange(0, ROWS).to(tl.int64)
-            inside = rows < stop
-            # the column behind the last one is 1: its products are sums
-            a = tl.where(left == P + Q, 1.0, 0.0).to(tl.float64)[:, None] * tl.where(inside, 1.0, 0.0)[None, :]
-            b = tl.where(right == P + Q, 1.0, 0.0).to(tl.float64)[None, :] * tl.where(inside, 1.0, 0.0)[:, None]
-            here, there = inside[None, :] & (left < P)[:, None], inside[:, None] & (right < P)[None, :]
-            x = tl.load(X + rows[None, :] * x_down + left[:, None] * x_right, mask=here, other=0.0).to(tl.float64)
-            a = tl.where(here, x - left_origin[:, None], a)
-            x = tl.load(X + rows[:, None] * x_down + right[None, :] * x_right, mask=there, other=0.0).to(tl.float64)
-            b = tl.where(there, x - right_origin[None, :], b)
-            if Q > 0:
-                here = inside[None, :] & ((left >= P) & (left < P + Q))[:, None]
-                there = inside[:, None] & ((right >= P) & (right < P + Q))[None, :]
-                x = tl.load(y + rows[None, :] * y_down + (left - P)[:, None] * y_right, mask=here, other=0.0)
-                a = tl.where(here, x.to(tl.float64) - left_origin[:, None], a)
-                x = tl.load(y + rows[:, None] * y_down + (right - P)[None, :] * y_right, mask=there, other=0.0)
-                b = tl.where(there, x.to(tl.float64) - right_origin[None, :], b)
-            if HAS_WEIGHT:
-                a *= tl.load(weight + rows, mask=inside, other=0.0)[None, :]
-            total = tl.dot(a, b, total, out_dtype=tl.float64)
+            rows = first + tl.arange(0, ROWS)
+            lines = X + rows.to(tl.int64) * P
+            a = tl.load(lines[None, :] + left[:, None], mask=(rows < stop)[None, :] & (left < P)[:, None], other=0.0)
+            b = tl.load(lines[:, None] + right[None, :], mask=(rows < stop)[:, None] & (right < P)[None, :], other=0.0)
+            total = tl.dot(a.to(tl.float64), b.to(tl.float64), total, out_dtype=tl.float64)
         square = tl.arange(0, TILE)[:, None] * TILE + tl.arange(0, TILE)[None, :]
-        tl.store(out + (share * tl.num_programs(0) + tile) * TILE * TILE + square, total)
+        tl.store(out + (share.to(tl.int64) * tl.num_programs(0) + tile) * TILE * TILE + square, total)
 
-    return products
+    @triton.jit  # type: ignore[untyped-decorator]
+    def sums(  # type: ignore[no-untyped-def]
+        X, y, out, n, each, y_down, y_right, P: tl.constexpr, WIDTH: tl.constexpr, ROWS: tl.constexpr
+    ):
+        target, share = tl.program_id(0), tl.program_id(1)  # the first stands for ones
+        columns = tl.arange(0, WIDTH)
+        total = tl.zeros((WIDTH,), tl.float64)
+        stop = tl.minimum((share + 1) * each, n)
+        for first in range(share * each, stop, ROWS):
+            rows = first + tl.arange(0, ROWS)
+            lines, inside = X + rows.to(tl.int64) * P, rows < stop
+            values = tl.load(
+                lines[:, None] + columns[None, :], mask=inside[:, None] & (columns < P)[None, :], other=0.0
+            )
+            factor = tl.full((ROWS,), 1.0, tl.float64)
+            if target > 0:
+                places = y + rows.to(tl.int64) * y_down + (target - 1) * y_right
+                factor = tl.load(places, mask=inside, other=0.0).to(tl.float64)
+            total += tl.sum(values.to(tl.float64) * factor[:, None], axis=0)
+        tl.store(out + (share.to(tl.int64) * tl.num_programs(0) + target) * P + columns, total, mask=columns < P)
+
+    return SimpleNamespace(products=products, sums=sums)
 
 
-def products_of_centered(parts: Sequence[Any], weight: Any, origin: Any) -> Array | None:
-    """Return the products of the columns less the origin, with a column of ones behind them; None where it cannot.
+def products_of_columns(parts: Sequence[Any]) -> Array | None:
+    """Return the products of all columns, with a column of ones behind them; None where no loop can be had.
 
-    ``parts`` are one table or two, side by side.
+    ``parts`` are one table, or two side by side of which the second has few columns.
     """
-    if not is_on_card(*parts) or len(parts) > 2 or any(part.itemsize not in (4, 8) for part in parts):
-        return None
-    loop, (n, p), q = _kernel(), parts[0].shape, sum(part.shape[1] for part in parts[1:])
-    sides = -(-(p + q + 1) // TILE)
-    if loop is None or sides * TILE > MOST_COLUMNS:
+    if len(parts) > 2 or not is_on_card(*parts) or not parts[0].is_contiguous():
         return None
     import torch
 
-    X, y = parts[0], parts[-1]
+    X, y, loops = parts[0], parts[-1], _loops()
+    (n, p), q = X.shape, sum(part.shape[1] for part in parts[1:])
+    if (
+        loops is None
+        or p > MOST_COLUMNS
+        or q > MOST_TARGETS
+        or not {X.dtype, y.dtype} <= {torch.float32, torch.float64}
+    ):
+        return None
+    sides = -(-p // TILE)
     left, right = np.triu_indices(sides)
     each = max(1, -(-n // (SHARES * ROWS))) * ROWS
     n_shares = -(-n // each)
-    out = torch.empty((n_shares, len(left), TILE, TILE), dtype=torch.float64, device=X.device)
+    room = {"dtype": torch.float64, "device": X.device}
+    squares = torch.empty((n_shares, len(left), TILE, TILE), **room)
+    lines = torch.empty((n_shares, 1 + q, p), **room)
     tiles = (torch.tensor(side, dtype=torch.int32, device=X.device) for side in (left, right))
     ran = run_loop(
-        loop, (len(left), n_shares), X, y, X if weight is None else weight, origin, *tiles, out, n, each,
-        *X.stride(), *y.stride(), P=p, Q=q, HAS_WEIGHT=weight is not None, TILE=TILE, ROWS=ROWS,
+        loops.products, (len(left), n_shares), X, *tiles, squares, n, each, P=p, TILE=TILE, ROWS=ROWS,
         num_warps=WARPS, num_stages=STAGES,
+    ) and run_loop(
+        loops.sums, (1 + q, n_shares), X, y, lines, n, each, *y.stride(), P=p, WIDTH=max(16, 1 << (p - 1).bit_length()),
+        ROWS=ROWS,
     )  # fmt: skip
     if not ran:
         return None
-    whole = np.empty((sides * TILE, sides * TILE))
-    for i, j, tile in zip(left, right, on_host(out.sum(dim=0)), strict=True):
-        rows, columns = slice(i * TILE, (i + 1) * TILE), slice(j * TILE, (j + 1) * TILE)
-        whole[rows, columns] = tile
-        whole[columns, rows] = tile.T
-    return whole[: p + q + 1, : p + q + 1]
+    beside = torch.ones((n, 1 + q), **room)
+    beside[:, 1:] = y[:, :q] if q else beside[:, :0]
+    whole = np.empty((p + q + 1, p + q + 1))
+    for i, j, tile in zip(left, right, on_host(squares.sum(dim=0)), strict=True):
+        block = whole[i * TILE : min((i + 1) * TILE, p), j * TILE : min((j + 1) * TILE, p)]
+        block[:] = tile[: block.shape[0], : block.shape[1]]
+    order = [*range(p, p + q + 1)]
+    back = [order[-1], *order[:-1]]  # ones come first there and last here
+    whole[:p, back] = on_host(lines.sum(dim=0)).T
+    whole[np.ix_(back, back)] = on_host(beside.T @ beside)
+    upper = np.triu(whole)
+    return np.asarray(upper + np.triu(whole, 1).T)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.blocks import BlockSums, PivotSums
+from pellucid.proofs.rounding import TINY
 
 NUMBERS_AT_ONCE = 1 << 25
 
@@ -75,6 +76,29 @@ def mixture_of_rows(block: Any, model: Any, count: int, seed: int) -> Any:
     drawn = (_here(X[places].to(torch.float64)), np.ones(len(chosen)) if weight is None else _here(weight[places]))
     step = (float(sums[0]), *map(_here, sums[1:]))
     return MixtureSums(sum_rows(block, "rows"), step, *ends, len(X), keys[chosen], *drawn)
+
+
+def pairs_of_map(X: Array, places: Array, stored: Any) -> tuple[float, float, float, float, float]:
+    """Return what a proof needs of all pairs of places on a map, and of rows whose stored distances are on a device.
+
+    It is the largest difference of a stored distance from that of the rows, in parts of the largest; stress; sums of
+    the squared distances on the map and of the rows; and the squared length of one more step.
+    """
+    torch = sys.modules[type(stored).__module__.partition(".")[0]]
+    rows, Z = (torch.as_tensor(np.array(part, dtype=np.float64), device=stored.device) for part in (X, places))
+    n, gradient, sums, ends = len(Z), torch.empty_like(Z), list[Any](), list[Any]()
+    height = max(1, NUMBERS_AT_ONCE // (n * max(rows.shape[1], Z.shape[1])))
+    for start in range(0, n, height):
+        part = slice(start, start + height)
+        wanted, seen = ((own[part, None] - own).square_().sum(2).sqrt_() for own in (rows, Z))  # (height, n)
+        ends.append(torch.stack([(stored[part] - wanted).abs().amax(), wanted.amax()]))
+        ratio = torch.where(seen > 0.0, wanted / seen, 0.0)
+        pull = ratio.sum(1)[:, None] * Z[part] - ratio.matmul(Z)  # of B(Z) Z
+        gradient[part] = n * (Z[part] - Z.mean(0)) - pull
+        sums.append(torch.stack([(seen - wanted).square().sum(), seen.square().sum(), wanted.square().sum()]))
+    apart, largest = torch.stack(ends).amax(0).tolist()
+    stress, spread, size = (0.5 * torch.stack(sums).sum(0)).tolist()  # every pair was seen twice
+    return apart / max(largest, TINY), stress, spread, size, float(gradient.square().sum()) / n
 
 
 def _counted(block: Any) -> tuple[Any, Any]:

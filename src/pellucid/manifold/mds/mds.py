@@ -10,7 +10,6 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from pellucid.core.arrays import on_host
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Fit
@@ -183,7 +182,7 @@ class MDS(Embedding):
         attributes: dict[str, Any] = {
             "embedding_": oriented(best.places),
             "stress_": self._stored_stress(best, distances),
-            "dissimilarity_matrix_": on_host(distances),
+            "dissimilarity_matrix_": distances,
             "n_iter_": best.n_iter,
         }
         if not is_given(metric_name(self)):

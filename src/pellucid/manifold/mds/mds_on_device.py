@@ -26,11 +26,10 @@ def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
         if wrong:
             raise ValueError(f"{said}: MDS has no other form for arrays on a device. Copy the data to the host.")
     distances = _distances(data.X.double(), data.X.double())
-    distances.fill_diagonal_(0.0)
     return estimator._map_of(data.here, distances, None, lambda places: watch({"embedding_": places}))  # type: ignore[no-any-return]
 
 
-fit_on_device.way = "sums over pairs in float64 there, places on the host"  # type: ignore[attr-defined]
+fit_on_device.way = "sums over pairs in float64 there, those of the proof too, places on the host"  # type: ignore[attr-defined]
 
 
 def stress_there(places: Array, wanted: Any) -> tuple[float, float, Array]:
@@ -43,17 +42,26 @@ def stress_there(places: Array, wanted: Any) -> tuple[float, float, Array]:
     for start in range(0, len(there), height):
         rows = slice(start, start + height)
         apart = _distances(there[rows], there)
-        sums[1] += (apart * apart).sum()
-        pulls = wanted[rows] / apart.where(apart > 0.0, torch.inf)
-        apart -= wanted[rows]
-        sums[0] += apart.square_().sum()
+        sums[1] += _squares(apart)
+        pulls = (wanted[rows] / apart).masked_fill_(apart == 0.0, 0.0)
         pulled[rows] = there[rows] * pulls.sum(dim=1, keepdim=True) - pulls @ there
+        sums[0] += _squares(apart.sub_(wanted[rows]))
     stress, spread = (0.5 * sums).tolist()  # every pair was seen twice
     return stress, spread, on_host(pulled)
 
 
+def _squares(table: Any) -> Any:
+    """Return the sum of squares, in one reading of the numbers."""
+    flat = table.reshape(-1)
+    return flat @ flat
+
+
 def _distances(X: Any, Z: Any) -> Any:
-    """Return the distances of rows from differences."""
+    """Return the distances of rows from differences, a column at a time: torch.cdist starts a block for each pair."""
     import torch
 
-    return torch.cdist(X, Z, compute_mode="donot_use_mm_for_euclid_dist")
+    squares, apart = X.new_zeros((len(X), len(Z))), X.new_empty((len(X), len(Z)))
+    for x, z in zip(X.T, Z.T, strict=True):
+        torch.sub(x[:, None], z, out=apart)
+        squares.addcmul_(apart, apart)
+    return squares.sqrt_()

@@ -82,9 +82,13 @@ def distances_claim(stored: Array, between: Array) -> Claim:
     """Return the claim that the stored distances are those of the data."""
     with np.errstate(over="ignore", invalid="ignore"):
         apart = largest(stored - between)
-    return Claim("distances",
-                 "largest difference of a stored distance from that of the data, in parts of the largest",
-                 apart / max(float(between.max(initial=0.0)), TINY), SAME)  # fmt: skip
+    return difference_claim(apart / max(float(between.max(initial=0.0)), TINY))
+
+
+def difference_claim(apart: float) -> Claim:
+    """Return the claim that stored distances differ by no more than rounding."""
+    statement = "largest difference of a stored distance from that of the data, in parts of the largest"
+    return Claim("distances", statement, apart, SAME)
 
 
 def unit_for(size: float) -> float:

@@ -19,8 +19,9 @@ from pellucid.proofs.arrays import Array, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.distances import is_given
 from pellucid.proofs.kernels.ridge_equations import rows_claim
-from pellucid.proofs.manifold.classical_mds import all_distances, distances_claim
+from pellucid.proofs.manifold.classical_mds import all_distances, difference_claim, distances_claim
 from pellucid.proofs.matrices.eigenpairs import wrong_signs
+from pellucid.proofs.on_device import pairs_of_map
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.seen import Seen, misshapen
 from pellucid.proofs.training_data import TrainingData
@@ -36,13 +37,20 @@ def prove_mds(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
     is_metric = bool(parameters.metric if isinstance(parameters.metric, bool) else parameters.metric_mds)
     metric = "euclidean" if isinstance(parameters.metric, bool) else parameters.metric
     metric = metric if parameters.dissimilarity == "deprecated" else parameters.dissimilarity
+    stored, kind = float(fitted.stress_), parameters.normalized_stress
+    is_normalized = not is_metric if isinstance(kind, str) else kind  # Kruskal's, in parts of the squares on the map
+    effort: dict[str, Any] = {"eps": float(parameters.eps), "remedy": "Raise max_iter, or eps."}
+    if hasattr(fitted.dissimilarity_matrix_, "cpu"):  # Euclidean distances of a metric map that stay on a device
+        apart, stress, spread, size, moved = pairs_of_map(data.X, places, fitted.dissimilarity_matrix_)
+        stored = stored * abs(stored) * spread if is_normalized else stored
+        claims = _step_claims(n, (stress, max(spread, size, TINY), moved), stored, **effort)
+        return _map_certificate(fitted, metric, data, difference_claim(apart), claims)
     between = all_distances(metric, parameters.metric_params, data.X, fitted.dissimilarity_matrix_)
     wanted = between if is_metric else _disparities(between, places)
-    stored, kind = float(fitted.stress_), parameters.normalized_stress
-    if not is_metric if isinstance(kind, str) else kind:  # Kruskal's, in parts of the squared distances on the map
+    if is_normalized:
         stored = stored * abs(stored) * float(np.sum(np.triu(cdist(places, places)) ** 2))
-    claims = stress_claims(places, wanted, None, stored, eps=float(parameters.eps), remedy="Raise max_iter, or eps.")
-    return _map_certificate(fitted, metric, data, between, claims)
+    claims = stress_claims(places, wanted, None, stored, **effort)
+    return _map_certificate(fitted, metric, data, distances_claim(fitted.dissimilarity_matrix_, between), claims)
 
 
 def prove_sammon_mapping(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
@@ -59,13 +67,13 @@ def prove_sammon_mapping(fitted: Seen, parameters: Seen, data: TrainingData) -> 
     stored = float(fitted.stress_) * max(float(np.sum(is_apart)) / 2.0 * mean**2, TINY)
     remedy = "Raise max_iter, or tol."
     claims = stress_claims(fitted.embedding_, between, weights, stored, eps=float(parameters.tol), remedy=remedy)
-    return _map_certificate(fitted, parameters.metric, data, between, claims)
+    known = distances_claim(fitted.dissimilarity_matrix_, between)
+    return _map_certificate(fitted, parameters.metric, data, known, claims)
 
 
-def _map_certificate(fitted: Seen, metric: Any, data: TrainingData, between: Array, claims: list[Claim]) -> Certificate:
+def _map_certificate(fitted: Seen, metric: Any, data: TrainingData, known: Claim, claims: list[Claim]) -> Certificate:
     rows = [] if is_given(metric) else [rows_claim(fitted.X_fit_, data.X)]
-    known = (distances_claim(fitted.dissimilarity_matrix_, between), orientation_claim(fitted.embedding_))
-    return Certificate("stationary", (*rows, *known, *claims))
+    return Certificate("stationary", (*rows, known, orientation_claim(fitted.embedding_), *claims))
 
 
 def _disparities(between: Array, places: Array) -> Array:
@@ -92,12 +100,18 @@ def stress_claims(
     with np.errstate(over="ignore", invalid="ignore"):
         stress, spread, moved = _one_step(places, wanted, weights)
         size = max(spread, float(np.sum(wanted**2 if weights is None else weights * wanted**2)) / 2.0, TINY)
-        off = abs(stored - stress) / max(stress, 1e3 * EPSILON * size)
+    return _step_claims(len(places), (stress, size, moved), stored, eps=eps, remedy=remedy)
+
+
+def _step_claims(n: int, sums: tuple[float, float, float], stored: float, *, eps: float, remedy: str) -> list[Claim]:
+    """Return the same from stress, the size of the squared distances, and the squared length of one more step."""
+    stress, size, moved = sums
+    off = abs(stored - stress) / max(stress, 1e3 * EPSILON * size)
     return [
         Claim("stress", "difference of the stored stress from that of the places, as a part of it", off, 1e-9),
         Claim("stationary",
               "what one more step would lower the stress by at least, in parts of the weighted squared distances",
-              moved / size, eps + 8 * sum_error(len(places)), remedy),
+              moved / size, eps + 8 * sum_error(n), remedy),
     ]  # fmt: skip
 
 

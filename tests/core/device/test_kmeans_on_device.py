@@ -110,7 +110,8 @@ def test_answers_are_those_in_memory():
 
 @pytest.mark.parametrize("name", [name for name in tables() if name != "one column"])
 def test_nearest_centers_and_sums_are_those_in_memory(name):
-    from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice, SumsOnDevice
+    from pellucid.cluster.kmeans.cluster_sums_on_device import SumsOnDevice
+    from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
 
     X, rng = tables()[name], np.random.default_rng(2)
     centers, weight = X[rng.choice(len(X), 20)], rng.random(len(X))
@@ -153,7 +154,7 @@ def test_rows_have_the_hashes_of_rows_in_memory():
 
 @pytest.mark.parametrize("lengths", [[0, 1, 256, 0], [257, 70_000, 3], [0, 0, 5]])
 def test_segments_of_any_length_are_summed(lengths):
-    from pellucid.cluster.kmeans.clusters_on_device import segment_sums
+    from pellucid.cluster.kmeans.cluster_sums_on_device import segment_sums
 
     ends = torch.tensor([0, *np.cumsum(lengths)], device=DEVICE)
     values = torch.arange(1.0, int(ends[-1]) + 1, dtype=torch.float64, device=DEVICE)

@@ -1,9 +1,8 @@
-r"""Rows on a device as k-means asks for them: who is nearest to which center, and the sums of clusters.
+r"""Rows on a device as k-means asks for them: who is nearest to which center.
 
 A product of short numbers (TF32) gives :math:`\|\mu\|^2 - 2x'\mu` of all rows and centers with an error that is bounded
 row by row. Rows whose two best centers are closer than that are multiplied again in float64, and those that even this
-does not tell apart are measured from differences. Sums are taken in float64 over rows sorted by their cluster, 256 at a
-time: no two threads add to one number, so that the same rows have the same sums in every run.
+does not tell apart are measured from differences.
 """
 
 from __future__ import annotations
@@ -17,13 +16,18 @@ from sklearn.utils import check_random_state
 
 from pellucid.cluster.kmeans.center_answers import (
     FEW_COLUMNS,
-    ClusterSums,
     bound_from_scatter,
     labels_claim,
     rows_to_look_at,
 )
+from pellucid.cluster.kmeans.cluster_sums_on_device import SumsOnDevice
 from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
-from pellucid.cluster.kmeans.nearest_triton import COLUMNS, write_nearest, write_piece_sums
+from pellucid.cluster.kmeans.nearest_triton import (
+    COLUMNS,
+    write_nearest,
+    write_own_squares,
+    write_short,
+)
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_moments import moments_of
 from pellucid.core.fit import Effort, Fit
@@ -44,8 +48,6 @@ from pellucid.solvers.rough_products_on_device import (
     tensor_cores,
 )
 
-PIECE = 256
-"""Rows that are summed in one go."""
 TABLE_BYTES = 2.0**27
 """Of rough distances made at once: most of them are read again before they have left the cache."""
 
@@ -68,6 +70,8 @@ class MeasuredOnDevice:
         wide = COLUMNS if X.device.type == "cuda" else WIDTH
         self.table = torch.zeros((n, d + -d % wide), dtype=torch.float32, device=X.device)
         self.squares, self.lost = (torch.empty(n, dtype=torch.float64, device=X.device) for _ in range(2))
+        if write_short(X, self.origin, self.unit, self.table, self.squares, self.lost, LARGEST_SQUARE):
+            return
         for part in self.parts(8 * d):
             rows = ShortRows.of(X[part], self.origin, self.unit, torch.float32)
             is_safe = rows.squares <= LARGEST_SQUARE
@@ -94,6 +98,8 @@ class MeasuredOnDevice:
 
         there = torch.from_numpy(centers).to(self.X.device)
         found = torch.empty(self.shape[0], dtype=torch.float64, device=self.X.device)
+        if write_own_squares(self.X, labels, there, found):
+            return found
         for part in self.parts(16 * self.shape[1]):
             apart = there[labels[part]]
             apart -= self.X[part]
@@ -226,112 +232,6 @@ class MeasuredOnDevice:
             found.append(torch.where(is_least, numbers, len(there)).amin(dim=1))
         labels = torch.cat(found)
         return labels, torch.zeros_like(labels, dtype=torch.bool)
-
-
-class SumsOnDevice(ClusterSums):
-    """Sums of the rows of each cluster: taken on the device, kept on the host."""
-
-    rows: Any
-
-    def __init__(self, rows: MeasuredOnDevice, n_clusters: int) -> None:
-        super().__init__(rows, None, n_clusters)  # type: ignore[arg-type]  # the table is not looked at
-
-    @cached_property
-    def scatter(self) -> float:
-        """The sum of squared distances of all rows to the middle."""
-        return self.rows.scatter
-
-    def gather(self, labels: Any) -> None:
-        """Sum all rows anew."""
-        for total in (self.sums, self.totals, self.counts):
-            total[:] = 0
-        self._add(None, labels, 1)
-
-    def exchange(self, which: Any, before: Any, labels: Any) -> None:
-        """Take rows out of the clusters they leave and add them to their new ones."""
-        self._add(which, before, -1)
-        self._add(which, labels, 1)
-
-    def _add(self, which: Any, labels: Any, sign: int) -> None:
-        rows, k = self.rows, len(self.counts)
-        order, ends = by_label(labels, k)
-        which = order if which is None else which[order]
-        self.sums += sign * segment_sums(CenteredRows(rows), which, ends, rows.shape[1]).cpu().numpy()
-        counts = ends.diff().cpu().numpy()
-        self.counts += sign * counts
-        if rows.weight is None:
-            self.totals += sign * counts
-        else:
-            weights = segment_sums(lambda some: rows.weight[some][..., None], which, ends, 1)
-            self.totals += sign * weights.cpu().numpy()[:, 0]
-
-
-class CenteredRows:
-    """The rows less their middle, times their weights."""
-
-    def __init__(self, rows: MeasuredOnDevice) -> None:
-        self.rows = rows
-
-    def __call__(self, some: Any) -> Any:
-        """Return some of them."""
-        values = self.rows.X[some] - self.rows.origin
-        return values if self.rows.weight is None else values * self.rows.weight[some][..., None]
-
-    def write_sums(self, which: Any, starts: Any, stops: Any, out: Any) -> bool:
-        """Write the sums of pieces of a list of rows; False where that cannot be done without copies of them."""
-        rows = self.rows
-        return rows.weight is None and write_piece_sums(rows.X, which, starts, stops, rows.origin, out, PIECE)
-
-
-def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
-    """Return the positions of labels in their order, and where each label begins and the last one ends."""
-    import torch
-
-    shortest = torch.uint8 if n_labels < 256 else torch.int16 if n_labels < 32768 else torch.int64
-    ranked, order = labels.to(shortest).sort(stable=True)
-    borders = torch.arange(n_labels + 1, device=labels.device)
-    return order, torch.searchsorted(ranked.to(torch.int64), borders)
-
-
-def segment_sums(values_of: Any, which: Any, ends: Any, n_columns: int) -> Any:
-    """Return the sums of ``values_of(rows)`` over segments of ``which``, that ``ends`` bound; in float64, in one order.
-
-    Segments are cut into pieces of 256; the sums of pieces are values again, until no segment can have two.
-    """
-    import torch
-
-    k, longest = len(ends) - 1, len(which)
-    if not longest:
-        return torch.zeros((k, n_columns), dtype=torch.float64, device=ends.device)
-    while True:
-        counts = -(-ends.diff() // PIECE)
-        firsts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        numbers = torch.arange(len(which) // PIECE + k, device=ends.device)  # at least as many as there are pieces
-        owner = (torch.searchsorted(firsts, numbers, right=True) - 1).clamp(max=k - 1)
-        starts = ends[owner] + (numbers - firsts[owner]) * PIECE
-        found = _piece_sums(values_of, which, starts, ends[owner + 1], n_columns)
-        longest = -(-longest // PIECE)
-        if longest == 1:
-            return found[firsts[:-1].clamp(max=len(found) - 1)] * (counts > 0)[:, None]
-        values_of, which, ends = found.__getitem__, numbers, firsts
-
-
-def _piece_sums(values_of: Any, which: Any, starts: Any, stops: Any, n_columns: int) -> Any:
-    """Return the sum of each piece: of at most 256 rows from its start, none where that is at the stop or behind."""
-    import torch
-
-    found = torch.empty((len(starts), n_columns), dtype=torch.float64, device=starts.device)
-    if isinstance(values_of, CenteredRows) and values_of.write_sums(which, starts, stops, found):
-        return found
-    height = max(1, int(room_for(starts.device, most=2.0**30)) // (24 * PIECE * n_columns))
-    steps = torch.arange(PIECE, device=starts.device)
-    for first in range(0, len(starts), height):
-        part = slice(first, first + height)
-        places = starts[part, None] + steps
-        is_inside = places < stops[part, None]
-        values = values_of(which[places.clamp(max=len(which) - 1)])
-        torch.sum(values.mul_(is_inside[..., None]), dim=1, out=found[part])
-    return found
 
 
 class ClustersOnDevice(Clusters):

@@ -1,8 +1,9 @@
-"""Two loops over rows that read them once, for cards: the nearest of many centers, and sums of rows that are listed.
+"""Loops for cards that read rows once: to shorten them, to find their nearest centers, to measure and to sum them.
 
-Plain torch writes a table of all distances and reads it three times, and copies rows before it sums them. Nearest
-centers are those of plain torch up to the error that ``rough_products_on_device`` bounds: products of short numbers are
-exact, and sums in float32 err by as much anywhere. Sums of listed rows are in float64, always in the same order.
+Plain torch writes a table of all distances and reads it three times, and copies rows in double precision before it
+squares or sums them. Nearest centers are those of plain torch up to the error that ``rough_products_on_device`` bounds:
+products of short numbers are exact, and sums in float32 err by as much anywhere. Sums of listed rows are in float64,
+always in the same order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ ROWS, CENTERS, COLUMNS = 128, 128, 32
 WARPS, STAGES = 4, 3
 AT_ONCE = 32
 """Listed rows that are added in one go."""
+MOST_COLUMNS = 1024
+"""Of rows that a program holds whole."""
 FARTHEST = 1e38
 
 
@@ -80,7 +83,40 @@ def kernels() -> Any:
             total += tl.sum(tl.where(some, values - middle[None, :], 0.0), axis=0)
         tl.store(out + piece.to(tl.int64) * d + columns, total, mask=columns < d)
 
-    return SimpleNamespace(nearest=nearest, piece_sums=piece_sums)
+    @triton.jit  # type: ignore[untyped-decorator]
+    def shorten(  # type: ignore[no-untyped-def]
+        X, origin, table, squares, lost, n, d, wide, unit, LARGEST: tl.constexpr,
+        WIDTH: tl.constexpr, AT_ONCE: tl.constexpr,
+    ):  # fmt: skip
+        rows = tl.program_id(0).to(tl.int64) * AT_ONCE + tl.arange(0, AT_ONCE)
+        columns = tl.arange(0, WIDTH)
+        some = (rows < n)[:, None] & (columns < d)[None, :]
+        middle = tl.load(origin + columns, mask=columns < d, other=0.0)
+        values = tl.load(X + rows[:, None] * d + columns[None, :], mask=some, other=0.0).to(tl.float64)
+        moved = tl.where(some, (values - middle[None, :]) * tl.load(unit), 0.0)
+        bits = moved.to(tl.float32).to(tl.int32, bitcast=True)
+        brief = ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
+        square = tl.sum(moved * moved, axis=1)
+        left = moved - brief.to(tl.float64)
+        is_safe = square <= LARGEST
+        tl.store(
+            table + rows[:, None] * wide + columns[None, :], tl.where(is_safe[:, None], brief, 0.0),
+            mask=(rows < n)[:, None] & (columns < wide)[None, :],
+        )  # fmt: skip
+        tl.store(squares + rows, square, mask=rows < n)
+        tl.store(lost + rows, tl.where(is_safe, tl.sqrt(tl.sum(left * left, axis=1)), float("inf")), mask=rows < n)
+
+    @triton.jit  # type: ignore[untyped-decorator]
+    def own_squares(X, labels, centers, out, n, d, WIDTH: tl.constexpr, AT_ONCE: tl.constexpr):  # type: ignore[no-untyped-def]
+        rows = tl.program_id(0).to(tl.int64) * AT_ONCE + tl.arange(0, AT_ONCE)
+        columns = tl.arange(0, WIDTH)
+        some = (rows < n)[:, None] & (columns < d)[None, :]
+        own = tl.load(labels + rows, mask=rows < n, other=0)
+        middle = tl.load(centers + own[:, None] * d + columns[None, :], mask=some, other=0.0)
+        apart = tl.load(X + rows[:, None] * d + columns[None, :], mask=some, other=0.0).to(tl.float64) - middle
+        tl.store(out + rows, tl.sum(apart * apart, axis=1), mask=rows < n)
+
+    return SimpleNamespace(nearest=nearest, piece_sums=piece_sums, shorten=shorten, own_squares=own_squares)
 
 
 def _loop(name: str, table: Any) -> Any:
@@ -103,10 +139,28 @@ def write_nearest(table: Any, factors: Any, starts: Any, errors: Any, labels: An
 def write_piece_sums(X: Any, which: Any, starts: Any, stops: Any, origin: Any, out: Any, piece: int) -> bool:
     """Write the sums of listed rows less an origin, of each piece of the list; False where that cannot be done."""
     loop = _loop("piece_sums", X)
-    if loop is None:
-        return False
-    d = X.shape[1]
-    return run_loop(
-        loop, (len(starts),), X, which, starts, stops, origin, out, d,
-        PIECE=piece, WIDTH=max(16, 1 << (d - 1).bit_length()), AT_ONCE=AT_ONCE,
+    return loop is not None and run_loop(
+        loop, (len(starts),), X, which, starts, stops, origin, out, X.shape[1],
+        PIECE=piece, WIDTH=_width(X.shape[1]), AT_ONCE=AT_ONCE,
     )  # fmt: skip
+
+
+def write_short(X: Any, origin: Any, unit: float, table: Any, squares: Any, lost: Any, largest: float) -> bool:
+    """Write rows as ``ShortRows`` has them, those whose square is too large as 0; False where that cannot be done."""
+    loop = _loop("shorten", X) if table.shape[1] <= MOST_COLUMNS else None
+    return loop is not None and run_loop(
+        loop, (-(-len(X) // AT_ONCE),), X, origin, table, squares, lost, *X.shape, table.shape[1],
+        origin.new_tensor([unit]), LARGEST=largest, WIDTH=_width(table.shape[1]), AT_ONCE=AT_ONCE,
+    )  # fmt: skip
+
+
+def write_own_squares(X: Any, labels: Any, centers: Any, out: Any) -> bool:
+    """Write the squared distances of rows to their own centers; False where that cannot be done."""
+    loop = _loop("own_squares", X) if X.shape[1] <= MOST_COLUMNS and labels.is_contiguous() else None
+    return loop is not None and run_loop(
+        loop, (-(-len(X) // AT_ONCE),), X, labels, centers, out, *X.shape, WIDTH=_width(X.shape[1]), AT_ONCE=AT_ONCE
+    )
+
+
+def _width(d: int) -> int:
+    return max(16, 1 << (d - 1).bit_length())

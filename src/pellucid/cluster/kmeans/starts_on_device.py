@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice, by_label, segment_sums
+from pellucid.cluster.kmeans.cluster_sums_on_device import by_label, segment_sums
+from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
 from pellucid.cluster.kmeans.kmeans_starts import ALL, BUCKET_BITS, FEW_ROWS, DrawnRows, _one
 from pellucid.cluster.kmeans.measured_rows import MODEST_UNIT
 from pellucid.core.types import Array

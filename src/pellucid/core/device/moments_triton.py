@@ -22,7 +22,9 @@ from pellucid.core.types import Array
 TILE = 32
 """Columns of a side of a tile."""
 ROWS = 32
-"""That are read in one go."""
+"""That are multiplied in one go."""
+ROWS_SUMMED = 16
+"""The same for sums."""
 WARPS, STAGES = 4, 3
 SHARES = 1056
 """Of the rows, eight for each processor of an H200; the same anywhere, and so the sums."""
@@ -62,7 +64,7 @@ def _loops() -> Any:
     ):
         target, share = tl.program_id(0), tl.program_id(1)  # the first stands for ones
         columns = tl.arange(0, WIDTH)
-        total = tl.zeros((WIDTH,), tl.float64)
+        total = tl.zeros((ROWS, WIDTH), tl.float64)  # each thread has sums of its own until the end
         stop = tl.minimum((share + 1) * each, n)
         for first in range(share * each, stop, ROWS):
             rows = first + tl.arange(0, ROWS)
@@ -74,8 +76,9 @@ def _loops() -> Any:
             if target > 0:
                 places = y + rows.to(tl.int64) * y_down + (target - 1) * y_right
                 factor = tl.load(places, mask=inside, other=0.0).to(tl.float64)
-            total += tl.sum(values.to(tl.float64) * factor[:, None], axis=0)
-        tl.store(out + (share.to(tl.int64) * tl.num_programs(0) + target) * P + columns, total, mask=columns < P)
+            total += values.to(tl.float64) * factor[:, None]
+        found = tl.sum(total, axis=0)
+        tl.store(out + (share.to(tl.int64) * tl.num_programs(0) + target) * P + columns, found, mask=columns < P)
 
     return SimpleNamespace(products=products, sums=sums)
 
@@ -111,7 +114,7 @@ def products_of_columns(parts: Sequence[Any]) -> Array | None:
         num_warps=WARPS, num_stages=STAGES,
     ) and run_loop(
         loops.sums, (1 + q, n_shares), X, y, lines, n, each, *y.stride(), P=p, WIDTH=max(16, 1 << (p - 1).bit_length()),
-        ROWS=ROWS,
+        ROWS=ROWS_SUMMED,
     )  # fmt: skip
     if not ran:
         return None

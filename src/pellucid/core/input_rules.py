@@ -25,7 +25,8 @@ NUMBERS = "numbers"
 UNCHECKED = "unchecked"
 NO_TARGET = "none"
 
-MOMENTS, FOLD_MOMENTS, SUMS, CATEGORIES = "moments", "moments of folds", "sums", "categories"
+MOMENTS, FOLD_MOMENTS, VARIANCES = "moments", "moments of folds", "variances"
+SUMS, CATEGORIES = "sums", "categories"
 BINS, PASSES, IN_TURN = "bins", "passes", "rows in turn"
 
 
@@ -52,10 +53,11 @@ class InputRules:
     weights: bool = True
     blocks: str = ""
     """What of the rows the answer depends on, where a pass over blocks of them will do: their ``MOMENTS``, which are
-    weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``SUMS`` or ``CATEGORIES`` of
-    each column; or the ``BINS`` of all numbers, one byte each, which the method gathers itself. ``PASSES`` where it
-    takes several of them, by the function ``passes`` of the method's card. ``IN_TURN`` where it learns from one block
-    after the other, the targets of all of them at hand. Empty where all rows must be in memory."""
+    weight, mean and scatter, the same of each fold (``FOLD_MOMENTS``), or by class the ``VARIANCES`` (with weight and
+    mean), ``SUMS`` or ``CATEGORIES`` of each column; or the ``BINS`` of all numbers, one byte each, which the method
+    gathers itself. ``PASSES`` where it takes several of them, by the function ``passes`` of the method's card.
+    ``IN_TURN`` where it learns from one block after the other, the targets of all of them at hand. Empty where all
+    rows must be in memory."""
 
     reads_again: bool = False
     """Whether a model of rows in blocks reads all of them again for each answer: it cannot be saved."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.cards import MethodCard, Trial
-from pellucid.core.input_rules import CATEGORIES, CLASSES, MOMENTS, PASSES, SUMS, InputRules
+from pellucid.core.input_rules import CATEGORIES, CLASSES, PASSES, SUMS, VARIANCES, InputRules
 from pellucid.core.kinds.arrays import WHOLES, Numbers, Texts
 from pellucid.core.kinds.collections import Items, Lookup
 from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, Optional, Real, Text, Whole
@@ -74,7 +74,7 @@ CARDS = (
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
         squares=frozenset({"var_", "scatter_", "epsilon_"}),
-        input=InputRules(CLASSES, looks_for_nan=False, blocks=MOMENTS),
+        input=InputRules(CLASSES, looks_for_nan=False, blocks=VARIANCES),
         variants=({"priors": [0.2, 0.3, 0.5], "var_smoothing": 0.1}, {"var_smoothing": 0.0, "prior_alpha": 1.0}),
         trial=Trial(
             own_floats=dict.fromkeys(

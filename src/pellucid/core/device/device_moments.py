@@ -30,7 +30,7 @@ PIECE = 1 << 12
 def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block, as ``core.scale.moments.summarize_block`` does on the host."""
     found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
-    if not all(np.isfinite(one.scatter).all() for one in found.values()):
+    if not all(one.are_squarable for one in found.values()):
         refuse_values(block)
     return BlockSummary(found)
 

@@ -14,6 +14,7 @@ from pellucid.core.input_rules import (
     NO_TARGET,
     NUMBERS,
     PASSES,
+    VARIANCES,
     InputRules,
     all_finite,
     check_sample_weight,
@@ -45,8 +46,8 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     if rules.blocks == FOLD_MOMENTS:
         are_kept = len(blocks) * (blocks.n_features + 1) ** 2 <= MOST_KEPT
         folds = Folds(fold_count(estimator.cv), (known_heights if are_kept else block_heights)(X, blocks))
-    if rules.blocks in (MOMENTS, FOLD_MOMENTS):
-        found = equivalent_rows(blocks, kind, folds)
+    if rules.blocks in (MOMENTS, FOLD_MOMENTS, VARIANCES):
+        found = equivalent_rows(blocks, "columns" if rules.blocks == VARIANCES else kind, folds)
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
     check_count(rules, blocks.n_rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.input_rules import BINS, FOLD_MOMENTS, IN_TURN, MOMENTS, PASSES, InputRules
+from pellucid.core.input_rules import BINS, FOLD_MOMENTS, IN_TURN, MOMENTS, PASSES, VARIANCES, InputRules
 from pellucid.core.scale.block_data import fold_count, is_one_target, look_at_columns, summed_kind
 from pellucid.core.scale.pass_fits import blocks_for
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, row_blocks
@@ -35,7 +35,7 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     kind = summed_kind(model, rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(model, blocks, reset=False)
-    if rules.blocks not in (MOMENTS, FOLD_MOMENTS):
+    if rules.blocks not in (MOMENTS, FOLD_MOMENTS, VARIANCES):
         tally = blocks.reduce(tally_block, add_tallies, rules.blocks, getattr(rules, "threshold", None))
         labels = getattr(model, "classes_", None)
         data = data_with_tally(tally, rules.blocks, blocks.n_features, labels, blocks.fingerprint)

@@ -38,12 +38,15 @@ FARTHEST = 2.0**24
 
 
 def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> StandIn:
-    """Return rows with the moments of all, of each class or of each fold; targets of numbers are their last columns."""
+    """Return rows with the moments of all, of each class or of each fold; targets of numbers are their last columns.
+
+    ``kind`` is that of ``summarize_block``.
+    """
     if folds is None or folds.heights:
         summary = blocks.reduce(summarize_block, join_summaries, kind, folds)
     else:
         summary, folds = _parted_later(blocks, kind, folds)
-    labels = sorted(summary.moments) if kind == "classes" or folds else list(summary.moments)
+    labels = sorted(summary.moments)
     means = {label: summary.moments[label].mean for label in labels}
     triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
     if any(triangle is None for triangle in triangles.values()):

@@ -15,8 +15,10 @@ from pellucid.core.scale.row_blocks import BlockError, RowBlock, made_on_device
 from pellucid.core.tall_triangle import tall_triangle
 from pellucid.core.types import Array
 
-CHUNK = 1 << 16
+CHUNK = 1 << 17
 """Numbers that are centered and multiplied in one go: they stay in the cache."""
+LARGEST_SUM = 2.0**990
+"""Of the squares of a column in a block: so many of 2^33 blocks are finite together."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,12 @@ class RowMoments:
     mean: Array
     scatter: Array
 
+    @property
+    def are_squarable(self) -> bool:
+        """Whether no value is NaN or so large that sums of squares overflow; a constant column shows in its mean."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool((self.scatter.diagonal() + self.weight * self.mean**2 <= LARGEST_SUM).all())
+
     def merged(self, other: RowMoments) -> RowMoments:
         """Return the moments of both sets of rows together; no digits cancel, however far the means are from 0."""
         total = self.weight + other.weight
@@ -60,30 +68,38 @@ class BlockSummary:
     moments: dict[Any, RowMoments]
 
 
-def moments_of(parts: Sequence[Array], weight: Array | None) -> RowMoments:
-    """Return the moments of tables side by side, read once: deviations are from the mean of their first rows."""
-    p = sum(part.shape[1] for part in parts)
+def moments_of(
+    parts: Sequence[Array], weight: Array | None, places: Array | None = None, *, alone: bool = False
+) -> RowMoments:
+    """Return the moments of tables side by side, read once: deviations are from the mean of their first rows.
+
+    Of all rows, or of those at some places, which the weights belong to. Columns that are looked at alone leave the
+    products of any two at 0.
+    """
+    n, p = len(parts[0] if places is None else places), sum(part.shape[1] for part in parts)
     height = max(1, CHUNK // p)
     near, total, shift, scatter = np.zeros(p), 0.0, np.zeros(p), np.zeros((p, p))
-    ones = np.ones(min(len(parts[0]), height))
-    for rows, chunk in _chunks(parts, height):
+    ones = np.ones(min(n, height))
+    for rows, chunk in _chunks(parts, places, height):
         if rows.start == 0:
             near = chunk.mean(axis=0)
         chunk -= near
         own = ones[: len(chunk)] if weight is None else weight[rows]
         total += float(own.sum())
         shift += own @ chunk
-        scatter += chunk.T @ (chunk if weight is None else chunk * own[:, None])
+        weighted = chunk if weight is None else chunk * own[:, None]
+        scatter += np.diag(np.einsum("ij,ij->j", chunk, weighted)) if alone else chunk.T @ weighted
     shift /= total
-    return RowMoments(total, near + shift, scatter - total * np.outer(shift, shift))
+    moved = np.diag(shift**2) if alone else np.outer(shift, shift)
+    return RowMoments(total, near + shift, scatter - total * moved)
 
 
-def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Array:
+def triangle_of(parts: Sequence[Array], weight: Array | None, places: Array | None, mean: Array) -> Array:
     """Return a triangular ``R`` with ``R'R`` the scatter about a mean: nothing is squared, so no digit is lost."""
     p = len(mean)
 
     def centered() -> Iterator[Array]:
-        for rows, chunk in _chunks(parts, max(4 * p, CHUNK // p)):
+        for rows, chunk in _chunks(parts, places, max(4 * p, CHUNK // p)):
             chunk -= mean
             if weight is not None:
                 chunk *= np.sqrt(weight[rows, None])
@@ -92,27 +108,39 @@ def triangle_of(parts: Sequence[Array], weight: Array | None, mean: Array) -> Ar
     return tall_triangle(centered(), p)
 
 
-def _chunks(parts: Sequence[Array], height: int) -> Iterator[tuple[slice, Array]]:
-    """Yield some rows of tables side by side at a time, in float64; the next ones may overwrite them."""
-    n, p = len(parts[0]), sum(part.shape[1] for part in parts)
-    buffer = np.empty((min(n, height), p))
+def _chunks(parts: Sequence[Array], places: Array | None, height: int) -> Iterator[tuple[slice, Array]]:
+    """Yield some rows of tables side by side at a time, in float64; the next ones may overwrite them.
+
+    A column of a chunk lies in one piece, as it does in a block of a data frame: sums along it are quicker.
+    """
+    n, p = len(parts[0] if places is None else places), sum(part.shape[1] for part in parts)
+    buffer = np.empty((p, min(n, height)))
     for start in range(0, n, height):
         rows = slice(start, min(start + height, n))
-        chunk, left = buffer[: rows.stop - start], 0
+        chunk, left = buffer[:, : rows.stop - start].T, 0
         for part in parts:
-            chunk[:, left : left + part.shape[1]] = part[rows]
+            chunk[:, left : left + part.shape[1]] = part[rows] if places is None else _taken(part, places[rows])
             left += part.shape[1]
         yield rows, chunk
+
+
+def _taken(table: Array, places: Array) -> Array:
+    """Return some rows of a table, column by column where it is stored so."""
+    return np.take(table.T, places, axis=1).T if table.flags.f_contiguous else table[places]
 
 
 @made_on_device("pellucid.core.device.device_moments:summarize_block")
 def summarize_block(block: RowBlock, kind: str, folds: Folds | None = None) -> BlockSummary:
     """Return the moments of a block: of its rows, of rows and target side by side, or of the rows of each class.
 
-    ``kind`` is ``rows``, ``numbers`` or ``classes``; with ``folds`` there are moments for each of them.
+    ``kind`` is ``rows``, ``numbers``, ``classes``, or ``columns`` for those of each class without the products of two
+    columns; with ``folds`` there are moments for each of them.
     """
-    found = {label: moments_of(parts, weight) for label, parts, weight in groups_of(block, kind, folds)}
-    if not all(np.isfinite(one.scatter).all() for one in found.values()):
+    found = {
+        label: moments_of(parts, weight, places, alone=kind == "columns")
+        for label, parts, places, weight in _places_of(block, kind, folds)
+    }
+    if not all(one.are_squarable for one in found.values()):
         refuse_values(block)
     return BlockSummary(found)
 
@@ -121,27 +149,27 @@ def groups_of(
     block: RowBlock, kind: str, folds: Folds | None = None
 ) -> Iterator[tuple[Any, tuple[Array, ...], Array | None]]:
     """Yield each label with its rows, as tables that stand side by side, and their weights, all above 0."""
-    X, y, weight = block.X, block.y, block_weights(block)
-    counted = None
-    if weight is not None and not weight.all():
-        counted = np.flatnonzero(weight)
-        X, y, weight = X[counted], None if y is None else y[counted], weight[counted]
-    if not len(X):
+    for label, parts, places, weight in _places_of(block, kind, folds):
+        yield label, parts if places is None else tuple(_taken(part, places) for part in parts), weight
+
+
+def _places_of(
+    block: RowBlock, kind: str, folds: Folds | None = None
+) -> Iterator[tuple[Any, tuple[Array, ...], Array | None, Array | None]]:
+    """Yield each label with the tables of the block, the places of its rows, None for all, and their weights."""
+    y, weight = block.y, block_weights(block)
+    counted = None if weight is None or weight.all() else np.flatnonzero(weight)
+    if not len(block if counted is None else counted):
         return
-    if kind == "rows":
-        yield None, (X,), weight
-    elif kind == "numbers":
-        parts = X, _numbers(y, block.number)
-        if folds is None:
-            yield None, parts, weight
-            return
-        own = folds.of_block(block.number, len(block))[slice(None) if counted is None else counted]
-        for fold in np.unique(own).tolist():
-            rows = np.flatnonzero(own == fold)
-            yield fold, tuple(part[rows] for part in parts), None if weight is None else weight[rows]
-    else:
-        for label, rows in rows_of_labels(y, block.number):
-            yield label, (X[rows],), None if weight is None else weight[rows]
+    parts = (block.X, _numbers(y, block.number)) if kind == "numbers" else (block.X,)
+    if kind == "rows" or (kind == "numbers" and folds is None):
+        yield None, parts, counted, weight if weight is None or counted is None else weight[counted]
+        return
+    y = y if folds is None else folds.of_block(block.number, len(block))
+    assert y is not None
+    for label, rows in rows_of_labels(y if counted is None else y[counted], block.number):
+        places = rows if counted is None else counted[rows]
+        yield label, parts, places, None if weight is None else weight[places]
 
 
 def rows_of_labels(y: Array | None, number: int) -> Iterator[tuple[Any, Array]]:
@@ -165,7 +193,10 @@ def join_summaries(found: Sequence[BlockSummary]) -> BlockSummary:
 @made_on_device("pellucid.core.device.device_moments:triangles_of_block")
 def triangles_of_block(block: RowBlock, kind: str, folds: Folds | None, means: dict[Any, Array]) -> dict[Any, Array]:
     """Return for each label of a block the triangle of its rows about the mean of all."""
-    return {label: triangle_of(parts, weight, means[label]) for label, parts, weight in groups_of(block, kind, folds)}
+    return {
+        label: triangle_of(parts, weight, places, means[label])
+        for label, parts, places, weight in _places_of(block, kind, folds)
+    }
 
 
 def join_triangles(found: Sequence[dict[Any, Array]]) -> dict[Any, Array]:

@@ -1,4 +1,8 @@
-"""Estimates a coin by hand and by program, and finds how much a noisy channel can carry."""
+"""A coin and a noisy channel
+==========================
+
+Estimates a coin by hand and by program, and finds how much a noisy channel can carry.
+"""
 
 import pellucid
 from pellucid.probability import Bernoulli, Beta, channel_capacity

@@ -1,4 +1,8 @@
-"""Fits a polynomial of degree 10 and asks how many digits of its coefficients are right."""
+"""A polynomial of degree ten
+==========================
+
+Fits a polynomial of degree 10 and asks how many digits of its coefficients are right.
+"""
 
 import warnings
 from fractions import Fraction

@@ -1,4 +1,8 @@
-"""Fits logistic regression with the default settings of both libraries and asks how far the coefficients are off."""
+"""Eleven percent off
+==================
+
+Fits logistic regression with the default settings of both libraries and asks how far the coefficients are off.
+"""
 
 import warnings
 

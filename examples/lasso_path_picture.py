@@ -1,4 +1,8 @@
-"""Draws the lasso path of the diabetes data with the penalty that cross-validation chooses."""
+"""The path of the lasso
+=====================
+
+Draws the lasso path of the diabetes data with the penalty that cross-validation chooses.
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""A map of Europe from nothing but distances, and the map's own errors.
+"""A map of Europe from distances
+==============================
+
+A map of Europe from nothing but distances, and the map's own errors.
 
 Writes map_of_europe.png and shepard.png into the current folder.
 """

@@ -1,4 +1,8 @@
-"""Draws a kernel machine that separates two half moons, and the tube of a regression through a noisy wave."""
+"""Margins and tubes
+=================
+
+Draws a kernel machine that separates two half moons, and the tube of a regression through a noisy wave.
+"""
 
 import sys
 

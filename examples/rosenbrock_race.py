@@ -1,4 +1,8 @@
-"""Races five methods down Rosenbrock's valley, prints the table and saves the picture."""
+"""A race down Rosenbrock's valley
+===============================
+
+Races five methods down Rosenbrock's valley, prints the table and saves the picture.
+"""
 
 import matplotlib
 

@@ -1,4 +1,7 @@
-"""A Swiss roll mapped by every method, each with its quality figures.
+"""A Swiss roll, laid flat
+=======================
+
+A Swiss roll mapped by every method, each with its quality figures.
 
 Writes swiss_roll.png into the current folder.
 """

@@ -44,6 +44,7 @@ CARDS = (
     MethodCard(
         NMF,
         topics=("DIM-4",),
+        device="pellucid.decomposition.nmf.nmf_on_device:fit_on_device",
         workings="pellucid.decomposition.nmf.nmf_workings:nmf_workings",
         free={
             "order": "the order of the components, which follows the start",

@@ -101,6 +101,36 @@ def pairs_of_map(X: Array, places: Array, stored: Any) -> tuple[float, float, fl
     return apart / max(largest, TINY), stress, spread, size, float(gradient.square().sum()) / n
 
 
+def factors_of_rows(X: Any, W: Any, H: Array, root: float, penalty: tuple[float, float]) -> tuple[Any, ...]:
+    """Return what a proof needs of nonnegative factors of rows, in units of the root.
+
+    It is ``W'W``, ``W'X``, the squared error, what entries of ``W`` could gain, and the squared norm of the rows.
+    """
+    torch = sys.modules[type(X).__module__.partition(".")[0]]
+    parts, sums = torch.as_tensor(H, device=X.device), list[Any]()
+    gram = parts.matmul(parts.T)
+    bend = gram.diagonal() + penalty[1]
+    products, crossed = torch.zeros_like(gram), torch.zeros_like(parts)
+    for start in range(0, len(X), max(1, NUMBERS_AT_ONCE // X.shape[1])):
+        rows = X[start : start + max(1, NUMBERS_AT_ONCE // X.shape[1])].to(torch.float64) / root / root
+        own = W[start : start + len(rows)].to(torch.float64) / root
+        products, crossed = products + own.T.matmul(own), crossed + own.T.matmul(rows)
+        left = rows - own.matmul(parts)
+        pull = penalty[0] + penalty[1] * own - left.matmul(parts.T)  # the gradient
+        to_best = torch.where(bend > 0.0, torch.minimum(own, pull / bend.where(bend > 0.0, 1.0)), own * (pull > 0.0))
+        gains = (pull * to_best - 0.5 * bend * to_best.square()).sum()
+        sums.append(torch.stack([left.square().sum(), gains, rows.square().sum()]))
+    return (_here(products), _here(crossed), *torch.stack(sums).sum(0).tolist())
+
+
+def products_of_rows(X: Any) -> Array:
+    """Return ``X'X``."""
+    torch = sys.modules[type(X).__module__.partition(".")[0]]
+    height = max(1, NUMBERS_AT_ONCE // X.shape[1])
+    parts = (X[start : start + height].to(torch.float64) for start in range(0, len(X), height))
+    return _here(sum(rows.T.matmul(rows) for rows in parts))
+
+
 def _counted(block: Any) -> tuple[Any, Any]:
     """Return the rows of weight above 0, and their weights."""
     if block.weight is None:

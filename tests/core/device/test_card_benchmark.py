@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import card_distances
+from benchmarks import card_distances, card_factors
 from benchmarks.card import _measured
 
 from tests.core.device.conftest import DEVICE
@@ -13,7 +13,11 @@ torch = pytest.importorskip("torch")
 
 @pytest.mark.filterwarnings("ignore::pellucid.UncertifiedWarning")  # twenty rounds, not as many as it takes
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("row", card_distances.card_rows(1e-4), ids=lambda row: row.name)
-def test_lines_about_distances(row):
+@pytest.mark.filterwarnings("ignore:Array API does not support LU")  # of scikit-learn
+@pytest.mark.parametrize(
+    "row", [*card_distances.card_rows(1e-4), *card_factors.card_rows(1e-4)], ids=lambda row: row.name
+)
+def test_lines_about_distances_and_factors(row):
     worse = float(_measured(row, torch.device(DEVICE))[-1])
-    assert worse < (0.1 if "start" in row.name else 1e-4)  # rows are drawn otherwise there
+    # rows are drawn otherwise there, and nonnegative factors end in another minimum
+    assert worse < (0.1 if "start" in row.name or "NMF" in row.name else 1e-4)

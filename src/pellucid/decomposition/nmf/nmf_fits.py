@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from pellucid.core.arrays import as_numpy, is_foreign, like
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array, Data, RandomState, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.core.watching import Watch
 from pellucid.decomposition.nmf.multiplicative_solvers import multiplicative_factors
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
-from pellucid.decomposition.nmf.nmf_solvers import best_weights, coordinate_factors
+from pellucid.decomposition.nmf.nmf_solvers import FactorDescent, best_weights, coordinate_factors
 from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.training_data import TrainingData
 from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs
@@ -34,10 +35,7 @@ def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Wa
     stored = rounding_unit(X.dtype) if X.dtype != np.float64 else 0.0
     effort = Effort(max(float(parameters.tol), RESIDUAL, stored), parameters.max_iter, watch)
     if parameters.solver == "cd":
-        rng, q = check_random_state(parameters.random_state), len(H)
-        found = coordinate_factors(
-            problem, W, H, effort, lambda: rng.permutation(q) if parameters.shuffle else np.arange(q)
-        )
+        found = coordinate_factors(FactorDescent(problem, W, H, orders_of(parameters, len(H))), effort)
     else:
         found = multiplicative_factors(problem, W, H, replace(effort, goal=float(parameters.tol)))
     W, H = (_given_units(found.attributes[name], problem, X.dtype) for name in ("weights_", "components_"))
@@ -49,6 +47,12 @@ def fit_factors(parameters: Any, data: TrainingData, W: Data, H: Data, watch: Wa
         "n_iter_": found.attributes["n_iter_"],
     }
     return replace(found, attributes=attributes)
+
+
+def orders_of(parameters: Any, q: int) -> Callable[[], Array]:
+    """Return what says in which order the parts are swept, each time anew where they are shuffled."""
+    rng = check_random_state(parameters.random_state)
+    return lambda: rng.permutation(q) if parameters.shuffle else np.arange(q)
 
 
 def weights_for(parameters: Any, X: SparseOrDense, H: Array) -> tuple[Array, int]:
@@ -74,7 +78,10 @@ def error_of(problem: NmfProblem, W: Array, H: Array) -> float:
 def check_nonnegative(X: SparseOrDense, whom: str = "NMF") -> None:
     """Refuse entries below 0; NaN is not one."""
     values = X.data if sparse.issparse(X) else X
-    least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0  # NaN where there is nothing else
+    if is_foreign(X):
+        least = float(X.min())
+    else:
+        least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0  # NaN where there is nothing else
     if least < 0.0:
         raise ValueError(
             f"Negative values in data passed to {whom}: entries must be at least 0, got {least:g}. Shift or clip them."
@@ -120,7 +127,12 @@ def _start(parameters: Any, problem: NmfProblem, W: Data, H: Data, dtype: np.dty
     complete = problem.X
     if problem.has_missing:
         complete = np.where(np.isnan(complete), np.nanmean(complete, axis=0), complete)
-    return start_factors(complete, d if q in ("auto", None) else q, parameters.init, parameters.random_state)
+    return start_factors(complete, parts_of(parameters, d), parameters.init, parameters.random_state)
+
+
+def parts_of(parameters: Any, d: int) -> int:
+    """Return how many parts are asked for of data of so many columns."""
+    return d if parameters.n_components in ("auto", None) else int(parameters.n_components)
 
 
 def check_start(
@@ -162,12 +174,16 @@ NOTHING = 1e-6
 
 
 def start_factors(X: SparseOrDense, q: int, init: str | None, random_state: RandomState) -> tuple[Array, Array]:
-    """Return ``W`` of shape (n, q) and ``H`` of shape (q, d), in float64; ``X`` has no missing entries."""
+    """Return ``W`` of shape (n, q) and ``H`` of shape (q, d), in float64; ``X`` has no missing entries.
+
+    It may be a tensor, whose products are then made where it is.
+    """
     n, d = X.shape
     refuse_many_parts(init, q, (n, d))
     rng, mean = check_random_state(random_state), float(X.mean())
     if init == "random" or q > min(n, d):
-        H, W = (random_part(mean, shape, q, rng).astype(X.dtype) for shape in ((q, d), (n, q)))
+        stored = str(X.dtype).rpartition(".")[2]  # of a tensor, too
+        H, W = (random_part(mean, shape, q, rng).astype(stored) for shape in ((q, d), (n, q)))
         return W.astype(np.float64), H.astype(np.float64)
     W, H = (filled_part(factor, init, mean, rng) for factor in _singular_parts(X, q))
     return W, H
@@ -230,18 +246,17 @@ def leading_singular_vectors(X: SparseOrDense, q: int) -> tuple[Array, Array, Ar
     is_wide = d > n
     rows = X.T if is_wide else X
     m = min(n, d)
+
+    def narrow(block: Array) -> Any:
+        return like(block, X) if is_foreign(X) else block.astype(X.dtype)
+
     if m <= AT_ONCE or q > FEW * m:
         gram = rows.T @ rows
-        gram = np.asarray(gram.toarray() if sparse.issparse(gram) else gram, dtype=np.float64)
+        gram = as_numpy(gram.toarray() if sparse.issparse(gram) else gram)
         found = eigenpairs_at_once((gram + gram.T) / 2.0, q)
     else:
-        narrow = X.dtype.type
-
-        def times(block: Array) -> Array:
-            return np.asarray(rows.T @ (rows @ block.astype(narrow)), dtype=np.float64)
-
-        found = leading_eigenpairs(times, m, q, goal=GOAL)
+        found = leading_eigenpairs(lambda block: as_numpy(rows.T @ (rows @ narrow(block))), m, q, goal=GOAL)
     values = np.sqrt(np.maximum(found.values, 0.0))
     own = found.vectors * (values > 1e-7 * values.max(initial=0.0))
-    other = np.asarray(rows @ own, dtype=np.float64) / np.where(values > 0.0, values, 1.0)
+    other = as_numpy(rows @ (narrow(own) if is_foreign(X) else own)) / np.where(values > 0.0, values, 1.0)
     return (own, values, other) if is_wide else (other, values, own)

@@ -21,7 +21,14 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.decomposition.momentum import FactorMomentum
-from pellucid.decomposition.nmf.nmf_fits import RESIDUAL, filled_part, larger_part, random_part, refuse_many_parts
+from pellucid.decomposition.nmf.nmf_fits import (
+    RESIDUAL,
+    filled_part,
+    larger_part,
+    parts_of,
+    random_part,
+    refuse_many_parts,
+)
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains, penalties_of, unit_of_size
 from pellucid.decomposition.nmf.nmf_solvers import SAFETY, best_weights, sweep
 from pellucid.proofs.rounding import EPSILON, TINY
@@ -132,7 +139,7 @@ def _start(
 ) -> Array:
     """Return the components that ``init`` names, in the units of the problem, as the fit in memory starts from."""
     n, d = seen.n, blocks.n_features
-    q = d if estimator.n_components in ("auto", None) else int(estimator.n_components)
+    q = parts_of(estimator, d)
     refuse_many_parts(estimator.init, q, (n, d))
     mean = seen.total / (n * d) / root**2
     if estimator.init == "random" or q > min(n, d):

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.array_api import array_namespace
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.decomposition.momentum import product_entries
@@ -36,6 +37,9 @@ ORDINARY = 2.0**100
 """Data whose largest entry is between this and its inverse are taken as they are."""
 
 ENTRIES_AT_ONCE = 1 << 18
+
+MOST_SWEEPS = 16
+"""Over the entries of a factor, for one product with the data."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Penalties:
 
     def value(self, factor: Array) -> float:
         """Return the penalty of a factor whose entries are at least 0."""
-        return self.l1 * float(factor.sum()) + 0.5 * self.l2 * float(np.vdot(factor, factor))
+        return self.l1 * float(factor.sum()) + 0.5 * self.l2 * dot(factor, factor)
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,24 @@ class NmfProblem:
     def unit_of_error(self) -> float:
         """What the error of the given data is in parts of that of ``X``."""
         return float(self.root**self.beta)
+
+    @property
+    def precision(self) -> float:
+        """What products of the data are rounded by, in parts of them."""
+        return float(np.finfo(self.X.dtype).eps)
+
+    def held(self, factor: Any) -> Any:
+        """Return a copy of a factor in float64, where the data are."""
+        return np.array(factor, dtype=np.float64, order="C")
+
+    def products(self) -> DataProducts:
+        """Return the products of the data with either factor."""
+        return products_of(self.X)
+
+    def sweeps_worth(self, q: int) -> int:
+        """Return how many sweeps cost about as much as the product of dense data with a factor."""
+        n, d = self.X.shape
+        return int(np.clip(1 + 2 * n * d / ((n + d) * q), 2, MOST_SWEEPS))
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield the rows in dense blocks of float64."""
@@ -144,14 +166,20 @@ def coordinate_gains(factor: Array, gram: Array, products: Array, penalties: Pen
     For ``F`` of shape (q, m) and the objective :math:`\tfrac12\sum F'AF - \sum BF` with penalties, an entry with the
     gradient :math:`g` and the curvature :math:`a` moves to :math:`\max(f - g/a, 0)`.
     """
-    curvature = np.diagonal(gram)[:, None] + penalties.l2
+    xp = array_namespace(factor)
+    curvature = gram.diagonal()[:, None] + penalties.l2
     gradient = gram @ factor - products + penalties.l1
     if penalties.l2:
         gradient += penalties.l2 * factor
-    step = np.minimum(factor, gradient / np.where(curvature > 0.0, curvature, 1.0))
+    step = xp.minimum(factor, gradient / xp.where(curvature > 0.0, curvature, 1.0))
     is_flat = curvature[:, 0] <= 0.0  # the other factor has nothing to multiply these with: only an l1 penalty counts
-    step[is_flat] = np.where(gradient[is_flat] > 0.0, factor[is_flat], 0.0)
-    return float(np.vdot(gradient, step) - 0.5 * np.vdot(curvature * step, step))
+    step[is_flat] = xp.where(gradient[is_flat] > 0.0, factor[is_flat], 0.0)
+    return dot(gradient, step) - 0.5 * dot(curvature * step, step)
+
+
+def dot(one: Any, other: Any) -> float:
+    """Return the sum of products of the entries of two tables of any kind."""
+    return float(one.reshape(-1) @ other.reshape(-1))
 
 
 def filled(X: SparseOrDense, product: Array) -> Array:

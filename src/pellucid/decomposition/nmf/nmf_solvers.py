@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from pellucid.core.array_api import array_namespace
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.trace import Trace
@@ -23,8 +24,8 @@ from pellucid.decomposition.nmf.nmf_problem import (
     NmfProblem,
     Penalties,
     coordinate_gains,
+    dot,
     filled,
-    products_of,
 )
 from pellucid.proofs.rounding import TINY
 
@@ -33,8 +34,6 @@ WIDTH = 128
 
 ENOUGH = 0.03
 """Part of the gain of the first sweep below which the next is not worth it."""
-
-MOST_SWEEPS = 16
 
 SAFETY = 0.9
 """The residual is asked to be this part of ``tol``: factors are rounded when they are stored."""
@@ -63,17 +62,25 @@ class FactorDescent:
 
     def __init__(self, problem: NmfProblem, W: Array, H: Array, order: Callable[[], Array]) -> None:
         self.problem, self.order = problem, order
-        self.W, self.H = (np.array(factor, dtype=np.float64, order="C") for factor in (W.T, H))
-        self._complete = products_of(problem.X)
+        self.W, self.H = problem.held(W.T), problem.held(H)
+        self._complete = problem.products()
         self._for_weights: Products | None = None
         self._for_components: Products | None = None
-        self._sweeps = sweeps_worth(problem.X.shape, len(H))
+        self._sweeps = problem.sweeps_worth(len(H))
         self.scale = max(0.5 * problem.size, TINY)
-        self.noise = 8.0 * float(np.finfo(problem.X.dtype).eps) * self.scale  # what products of the data round
+        self.noise = 8.0 * problem.precision * self.scale  # what products of the data round
 
     def factors(self) -> Factors:
         """Return copies of both factors."""
-        return self.W.copy(), self.H.copy()
+        return self.problem.held(self.W), self.problem.held(self.H)
+
+    def sweep(self, factor: Array, products: Products, penalties: Penalties, most: int, enough: float) -> None:
+        """Improve one of the factors in place."""
+        sweep(factor, products, penalties, self.order(), most, enough)
+
+    def finish(self, factor: Array, products: Products, penalties: Penalties) -> None:
+        """Make the best of one of the factors in place."""
+        finish(factor, products, penalties)
 
     def round_from(self, factors: Factors) -> float:
         """Improve one factor after the other, from here on; return the objective."""
@@ -85,14 +92,14 @@ class FactorDescent:
 
     def improve_weights(self, most: int | None = None, enough: float = ENOUGH) -> None:
         """Sweep over the entries of ``W``."""
-        sweep(self.W, self.products_for_weights(), self.problem.on_weights, self.order(), most or self._sweeps, enough)
+        self.sweep(self.W, self.products_for_weights(), self.problem.on_weights, most or self._sweeps, enough)
         self._for_components = None
         if self.problem.has_missing:
             self._for_weights = None
 
     def improve_components(self) -> None:
         """Sweep over the entries of ``H``."""
-        sweep(self.H, self.products_for_components(), self.problem.on_components, self.order(), self._sweeps, ENOUGH)
+        self.sweep(self.H, self.products_for_components(), self.problem.on_components, self._sweeps, ENOUGH)
         self._for_weights = None
         if self.problem.has_missing:
             self._for_components = None
@@ -107,11 +114,11 @@ class FactorDescent:
             ):
                 break
             self.improve_weights(SWEEPS_TO_POLISH, 0.0)
-            finish(self.W, products, self.problem.on_weights)
+            self.finish(self.W, products, self.problem.on_weights)
 
     def drop_dust(self, part: float) -> None:
         """Set entries of ``H`` to 0 that are below this part of the largest of their component."""
-        self.H[part * self.H.max(axis=1, keepdims=True) > self.H] = 0.0
+        self.H[part * array_namespace(self.H).max(self.H, axis=1, keepdims=True) > self.H] = 0.0
         self._for_weights = None
 
     def products_for_weights(self) -> Products:
@@ -138,7 +145,7 @@ class FactorDescent:
         if problem.has_missing:
             return problem.objective(self.W.T, self.H)
         gram, right = self.products_for_components()
-        fit = 0.5 * problem.size - float(np.vdot(self.H, right)) + 0.5 * float(np.vdot(gram @ self.H, self.H))
+        fit = 0.5 * problem.size - dot(self.H, right) + 0.5 * dot(gram @ self.H, self.H)
         return max(fit, 0.0) + problem.on_weights.value(self.W) + problem.on_components.value(self.H)
 
     def _data(self) -> DataProducts:
@@ -147,13 +154,13 @@ class FactorDescent:
         return DenseProducts(filled(self.problem.X, self.W.T @ self.H))
 
 
-def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, order: Callable[[], Array]) -> Fit:
+def coordinate_factors(descent: FactorDescent, effort: Effort) -> Fit:
     """Return factors at which single entries cannot gain more than the goal allows, from a start.
 
     A round begins beyond the last factors, in the direction in which they moved; one that raises the objective is taken
     back. What entries can gain needs one more product, and is asked when rounds gain little.
     """
-    descent, trace, stopped = FactorDescent(problem, W, H, order), Trace(), "max_iter"
+    trace, stopped = Trace(), "max_iter"
     goal, momentum = SAFETY * effort.goal, FactorMomentum()
     before, last, objective = None, descent.factors(), np.inf
     for n_iter in range(1, effort.max_iter + 1):
@@ -182,7 +189,7 @@ def coordinate_factors(problem: NmfProblem, W: Array, H: Array, effort: Effort, 
 
 def beyond(before: Factors, last: Factors, part: float) -> Factors:
     """Return the factors that follow the last two in the same direction, this part as far, of at least 0."""
-    W, H = (np.maximum(new + part * (new - old), 0.0) for old, new in zip(before, last, strict=True))
+    W, H = ((new + part * (new - old)).clip(0.0) for old, new in zip(before, last, strict=True))
     return W, H
 
 
@@ -227,9 +234,3 @@ def _in_parts(work: Callable[..., None], factor: Array, products: Products, pena
     n_parts = min(thread_count(), n_blocks) if m * q * q > WORTH_SHARING else 1
     edges = [WIDTH * (n_blocks * k // n_parts) for k in range(n_parts)] + [m]
     run_blocks(on_columns, [slice(a, b) for a, b in pairwise(edges)])
-
-
-def sweeps_worth(shape: tuple[int, int], q: int) -> int:
-    """Return how many sweeps cost about as much as the product of dense data with a factor."""
-    n, d = shape
-    return int(np.clip(1 + 2 * n * d / ((n + d) * q), 2, MOST_SWEEPS))

@@ -28,6 +28,7 @@ from pellucid.proofs.arrays import Array, SparseOrDense, dense
 from pellucid.proofs.blocks import OneBlock
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.decomposition.alternating import product_entries
+from pellucid.proofs.on_device import factors_of_rows, products_of_rows
 from pellucid.proofs.rounding import TINY, rounding_unit, sum_error
 from pellucid.proofs.sampling import is_fitting
 from pellucid.proofs.seen import Seen
@@ -56,6 +57,8 @@ def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
     """Return the certificate, with everything computed again from the data; a fit does less of it."""
     if not hasattr(fitted, "weights_"):  # of a fit to rows in blocks
         return prove_nmf_in_passes(fitted, parameters, OneBlock.of(data))
+    if hasattr(fitted.weights_, "cpu"):
+        return _prove_there(fitted, parameters, data)
     W, H = (np.asarray(factor, dtype=np.float64) for factor in (fitted.weights_, fitted.components_))
     wrong = _wrong_entries(W, H, fitted.n_components_, parameters, data.X.shape)
     factors = Claim("factors", "entries below 0, and sizes that do not fit together", wrong, 0.0)
@@ -78,6 +81,29 @@ def prove_nmf(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate
         X = problem.X.astype(np.float64)
         gram = X.T @ X if X.shape[1] <= X.shape[0] else X @ X.T
         claims.append(_rank_claim(dense(gram), squared, len(H)))
+    return Certificate("stationary", tuple(claims))
+
+
+def _prove_there(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
+    """Return the same of weights on a device beside rows without missing entries: sums over rows are made there."""
+    X, W, H = data.X, fitted.weights_, np.asarray(fitted.components_, dtype=np.float64)
+    n, d = X.shape
+    wrong = math.inf if W.shape != (n, fitted.n_components_) else float((~(W >= 0.0)).sum())
+    wrong += _wrong_components(H, fitted.n_components_, parameters, d)
+    factors = Claim("factors", "entries below 0, and sizes that do not fit together", wrong, 0.0)
+    if wrong:
+        return Certificate("stationary", (factors,))
+    root = _unit_of(float(X.max()))
+    on_weights, on_components = _penalties(parameters, (n, d), root, 2.0)
+    products, crossed, squared, gains, size = factors_of_rows(X, W, H / root, root, on_weights)
+    gains += _gains(H / root, products, crossed, on_components)
+    claims = [
+        factors,
+        _error_claim(fitted.reconstruction_err_ / root**2, squared, size, 2.0, (n, d)),
+        _gains_claim(gains, size, parameters, data.dtype),
+    ]
+    if min(n, d) <= SIDE_AT_FIT:
+        claims.append(_rank_claim(products_of_rows(X if d <= n else X.T) / root**2 / root**2, squared, len(H)))
     return Certificate("stationary", tuple(claims))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,12 @@ def _finite(logs: Array) -> Array:
     return np.where(np.isneginf(logs), 0.0, logs)
 
 
-def mixed(model: Any, X: Value) -> Answers:
-    """Return the answers of classes whose columns each have a density of their own."""
+def mixed(model: Any, X: Value | Mapping[str, Value]) -> Answers:
+    """Return the answers of classes whose columns each have a density of their own, of numbers or of words."""
     scores: Any = np.log(model.class_prior_)[None, :]
-    for j, densities in enumerate(model.densities_):
-        logs = X.graph.joined([log_density(density, X.column(j)) for density in densities])
+    columns = [X.column(j) for j in range(model.n_features_in_)] if isinstance(X, Value) else list(X.values())
+    for column, densities in zip(columns, model.densities_, strict=True):
+        logs = column.graph.joined([log_density(density, column) for density in densities])
         logs = logs.max().equals(-np.inf).where(0.0, logs)  # no class can produce it
         scores = logs + scores
     return from_log_scores(scores, model.classes_, np.log(model.class_prior_))

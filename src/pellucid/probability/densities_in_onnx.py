@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pellucid.core.onnx.graph import NotExportableError, Value
+from pellucid.core.onnx.graph import WORDS, NotExportableError, Value
 from pellucid.core.types import Array
 
 
@@ -27,10 +27,11 @@ def log_density(density: Any, x: Value) -> Value:
             return -z - 2.0 * (1.0 + (-z).exp()).log() - float(np.log(density.scale))
         case "Bernoulli":
             return _looked_up(x, np.array([0.0, 1.0]), np.array([1.0 - density.p, density.p]))
-        case "Categorical" if density.categories.dtype.kind in "biuf":
+        case "Categorical" if (density.categories.dtype.kind in "OU") == (x.dtype == WORDS):
             return _looked_up(x, density.categories, density.probabilities)
     raise NotExportableError(
-        f"densities must be Gaussian, logistic, Bernoulli or categories in numbers to be exported, got {density!r:.80}."
+        f"densities must be Gaussian, logistic, Bernoulli or categories of one kind to be exported, "
+        f"got {density!r:.80}."
     )
 
 

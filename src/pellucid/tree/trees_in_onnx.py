@@ -56,7 +56,7 @@ def id3(model: Any, X: Value) -> Answers:
 
 
 def coded(X: Value, categories: Sequence[Array | None] | None) -> Value:
-    """Return rows with codes for categories; what is missing stays so, what is not known has no code."""
+    """Return rows with codes for categories, -1 for gaps and for what is not known."""
     if not categories or all(known is None for known in categories):
         return X
     graph, columns = X.graph, []
@@ -70,8 +70,8 @@ def coded(X: Value, categories: Sequence[Array | None] | None) -> Value:
                 f"column {j} must hold numbers to be exported, got categories in words. Encode them with "
                 "OrdinalEncoder, or fit the table by 'pellucid fit'."
             )
-        code = column.places_in(known, -1).cast(DOUBLE)
-        columns.append(column.is_nan().where(column, code))
+        # a gap goes where what is not known goes, and onnxruntime 1.31 takes nan for a member of some sets
+        columns.append(column.places_in(known, -1).cast(DOUBLE))
     return graph.joined(columns)
 
 

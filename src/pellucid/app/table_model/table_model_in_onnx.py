@@ -23,7 +23,7 @@ def table_model(model: Any, X: Rows) -> Answers:
         return {"variable": said["variable"] if model.limits_ is None else said["variable"].clip(low, high)}
     calibration = getattr(model, "calibration_", None)
     if calibration is not None:
-        said = {**said, "probabilities": _calibrated(calibration, _scores(said))}
+        said = {**said, "probabilities": _calibrated(calibration, _scores(said, len(model.classes_)))}
     if model.costs_ is not None:
         label = labels_at((said["probabilities"] @ model.costs_).argmin(), model.classes_)
     elif model._says_likeliest:
@@ -33,11 +33,13 @@ def table_model(model: Any, X: Rows) -> Answers:
     return {"label": label} | {name: said[name] for name in ("probabilities",) if name in said}
 
 
-def _scores(said: Answers) -> Value:
+def _scores(said: Answers, n_classes: int) -> Value:
     """Return a score for every row and class: the logarithm of its probability, or what decides."""
     if "probabilities" in said:
         return said["probabilities"].clip(LEAST_PROBABILITY, 1.0).log()
-    return said["scores"]
+    scores = said["scores"]
+    half = scores.reshape(-1, 1) / 2.0
+    return scores.graph.joined([-half, half]) if n_classes == 2 else scores
 
 
 def _calibrated(calibration: Calibration, scores: Value) -> Value:

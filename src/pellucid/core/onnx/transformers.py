@@ -92,7 +92,11 @@ def column_transformer(step: Any, X: Rows) -> Answers:
         if branch == "drop" or not _n_columns(columns):
             continue
         parts.append(as_matrix(transformed(branch, _chosen(X, columns, step))))
-    return {"variable": as_matrix({str(k): part for k, part in enumerate(parts)})}
+    if len({part.dtype for part in parts}) == 1:
+        return {"variable": parts[0].graph.joined(parts)}
+    sizes = [_n_columns(columns) for _, branch, columns in step.transformers_ if branch != "drop"]
+    columns_of = [part.column(j) for part, size in zip(parts, sizes, strict=True) for j in range(size)]
+    return {"variable": {str(j): column for j, column in enumerate(columns_of)}}  # type: ignore[dict-item]  # a table
 
 
 def _n_columns(columns: Any) -> int:

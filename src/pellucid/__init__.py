@@ -23,6 +23,7 @@ __all__ = [
     "save",
     "show_work",
     "to_host",
+    "to_onnx",
     "verify",
 ]
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pellucid.core.user_warnings import UncertifiedWarning
     from pellucid.core.verification import verify
     from pellucid.exercises import exercise
+    from pellucid.export.to_onnx import to_onnx
     from pellucid.proofs.certificate import Certificate, Claim
     from pellucid.show import show_work
 

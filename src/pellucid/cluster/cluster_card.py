@@ -107,6 +107,7 @@ CARDS = (
         input=InputRules(sparse=("csr",), order="C", blocks=PASSES),
         passes="pellucid.cluster.kmeans.kmeans_passes:kmeans_in_passes",
         device="pellucid.cluster.kmeans.clusters_on_device:fit_on_device",
+        onnx="pellucid.cluster.clusters_in_onnx:nearest_center",
         variants=({"n_clusters": 3, "init": "random", "tol": 0.0}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"inertia_"}),
@@ -120,6 +121,7 @@ CARDS = (
     MethodCard(
         MiniBatchKMeans,
         topics=("CLU-1",),
+        onnx="pellucid.cluster.clusters_in_onnx:nearest_center",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
             "n_clusters": Whole(low=1),
@@ -155,6 +157,7 @@ CARDS = (
     MethodCard(
         KMedians,
         topics=("CLU-2",),
+        onnx="pellucid.cluster.clusters_in_onnx:nearest_median",
         workings="pellucid.cluster.kmedians_workings:kmedians_workings",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -178,6 +181,7 @@ CARDS = (
     MethodCard(
         SoftKMeans,
         topics=("CLU-3",),
+        onnx="pellucid.cluster.clusters_in_onnx:soft",
         asks=_soft_answers,
         free={"order": "the order of the clusters, which follows the start"},
         parameters={
@@ -204,6 +208,7 @@ CARDS = (
     MethodCard(
         KMedoids,
         topics=("CLU-2",),
+        onnx="pellucid.cluster.clusters_in_onnx:nearest_medoid",
         workings="pellucid.cluster.kmedoids.kmedoids_workings:kmedoids_workings",
         free={"order": "the order of the clusters, which follows the start"},
         parameters={

@@ -125,6 +125,9 @@ class MethodCard:
     device: str = ""
     """The module that answers for rows on a device, by functions with the names of the methods; behind a colon the one
     of ``(estimator, data, watch) -> Fit`` that fits them, where that is not done by blocks. Imported on first use."""
+    onnx: str = ""
+    """``module:function`` of ``(model, rows) -> answers`` that writes its answers as a graph; else the sentence that
+    says why there is none. A method that answers about no new rows needs neither. Imported on first use."""
     proof: str = ""
     """``module:function`` of a proof that needs more than the trusted base, which knows all others by name."""
 

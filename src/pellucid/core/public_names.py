@@ -175,7 +175,12 @@ class PassedOnPackages(MetaPathFinder, Loader):
         module.__getattr__ = name_finder(module.__name__)  # type: ignore[method-assign]
 
 
-EXTRAS = {"torch": ("PyTorch", "deep"), "starlette": ("Starlette", "serve"), "uvicorn": ("uvicorn", "serve")}
+EXTRAS = {
+    "torch": ("PyTorch", "deep"),
+    "onnx": ("onnx", "onnx"),
+    "starlette": ("Starlette", "serve"),
+    "uvicorn": ("uvicorn", "serve"),
+}
 """Package -> what people call it, and the extra that brings it."""
 
 

@@ -18,6 +18,7 @@ CARDS = (
     MethodCard(
         CCA,
         topics=("DIM-7",),
+        onnx="pellucid.cross_decomposition.cca_in_onnx:numbers",
         parameters={
             "n_components": Whole(low=1),
             "scale": FLAG,

@@ -66,6 +66,7 @@ CARDS = (
         PCA,
         topics=("DIM-2",),
         device="pellucid.decomposition.projections_on_device",
+        onnx="pellucid.decomposition.components_in_onnx:pca",
         workings="pellucid.decomposition.pca.pca_workings:pca_workings",
         parameters={
             "n_components": Nothing() | OneOf(("mle",)) | COUNT | Number(above=0, below=1),
@@ -101,6 +102,7 @@ CARDS = (
     MethodCard(
         SVD,
         topics=("DIM-1",),
+        onnx="pellucid.decomposition.components_in_onnx:projection",
         workings="pellucid.decomposition.svd.svd_workings:svd_workings",
         parameters={
             "kind": OneOf(("compact", "full", "truncated", "randomized")),
@@ -125,6 +127,7 @@ CARDS = (
         TruncatedSVD,
         topics=("DIM-3",),
         device="pellucid.decomposition.projections_on_device",
+        onnx="pellucid.decomposition.components_in_onnx:projection",
         parameters={
             "n_components": Whole(low=1),
             "algorithm": OneOf(("arpack", "randomized")),
@@ -147,6 +150,7 @@ CARDS = (
     MethodCard(
         KernelPCA,
         topics=("KER-3",),
+        onnx="pellucid.decomposition.components_in_onnx:kernel_pca",
         workings="pellucid.decomposition.kernel_pca_workings:kernel_pca_workings",
         parameters={
             "n_components": Nothing() | Whole(low=1),
@@ -195,6 +199,7 @@ CARDS = (
     MethodCard(
         FeatureEmbedding,
         topics=("DIM-8",),
+        onnx="pellucid.decomposition.components_in_onnx:embedding",
         parameters={"n_components": Whole(low=1), "similarity": OneOf(SIMILARITIES)},
         attributes={
             "embedding_": Numbers(("n_rows", "n_components"), WIDE),

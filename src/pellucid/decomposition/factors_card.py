@@ -45,6 +45,8 @@ CARDS = (
         NMF,
         topics=("DIM-4",),
         device="pellucid.decomposition.nmf.nmf_on_device:fit_on_device",
+        onnx="NMF has no graph: "
+        "it finds the parts of every new row by a search, which a graph cannot do. Use PCA or TruncatedSVD.",
         workings="pellucid.decomposition.nmf.nmf_workings:nmf_workings",
         free={
             "order": "the order of the components, which follows the start",
@@ -85,6 +87,8 @@ CARDS = (
     MethodCard(
         AlternatingLeastSquares,
         topics=("DIM-3",),
+        onnx="AlternatingLeastSquares has no graph: "
+        "it solves a problem of its own for the known entries of every new row.",
         workings="pellucid.decomposition.alternating.alternating_workings:alternating_workings",
         free={
             "scale": "how the length of a component is shared with its weights, where both penalties are 0",
@@ -114,6 +118,7 @@ CARDS = (
         FactorAnalysis,
         topics=("DIM-5",),
         device="pellucid.decomposition.factor_analysis.factors_on_device",
+        onnx="pellucid.decomposition.components_in_onnx:factors",
         parameters={
             "n_components": Nothing() | COUNT,
             "tol": NONNEGATIVE,
@@ -147,6 +152,7 @@ CARDS = (
     MethodCard(
         FastICA,
         topics=("DIM-6",),
+        onnx="pellucid.decomposition.components_in_onnx:sources",
         free={
             "order": "the order of the sources, which follows the start",
             "sign": "the sign of each source",

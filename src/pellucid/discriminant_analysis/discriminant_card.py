@@ -44,6 +44,7 @@ CARDS = (
         LinearDiscriminantAnalysis,
         topics=("CLS-3",),
         device="pellucid.discriminant_analysis.linear_on_device",
+        onnx="pellucid.discriminant_analysis.discriminants_in_onnx:linear",
         workings="pellucid.discriminant_analysis.linear_discriminant_workings:linear_discriminant_workings",
         parameters={
             "solver": OneOf(("svd", "lsqr", "eigen")),
@@ -76,6 +77,7 @@ CARDS = (
         QuadraticDiscriminantAnalysis,
         topics=("CLS-3",),
         device="pellucid.discriminant_analysis.quadratic_on_device",
+        onnx="pellucid.discriminant_analysis.discriminants_in_onnx:quadratic",
         workings="pellucid.discriminant_analysis.quadratic_discriminant_workings:quadratic_discriminant_workings",
         parameters={"solver": OneOf(("svd", "eigen")), **SETTINGS, "reg_param": Number(low=0, high=1)},
         check=check_covariance_parameters,

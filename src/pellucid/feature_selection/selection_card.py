@@ -140,6 +140,7 @@ CARDS = (
     MethodCard(
         SelectTop,
         topics=("SEL-2",),
+        onnx="pellucid.feature_selection.selections_in_onnx:chosen",
         workings="pellucid.feature_selection.filters.select_top_workings:select_top_workings",
         parameters={
             "k": OneOf(("all",)) | Whole(low=1),
@@ -160,6 +161,7 @@ CARDS = (
     MethodCard(
         MRMR,
         topics=("SEL-2",),
+        onnx="pellucid.feature_selection.selections_in_onnx:chosen",
         workings="pellucid.feature_selection.filters.mrmr_workings:mrmr_workings",
         parameters={
             "k": Whole(low=1),
@@ -178,6 +180,7 @@ CARDS = (
     MethodCard(
         FloatingSelector,
         topics=("SEL-1",),
+        onnx="pellucid.feature_selection.selections_in_onnx:chosen",
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_rounds,
@@ -200,6 +203,7 @@ CARDS = (
     MethodCard(
         SequentialFeatureSelector,
         topics=("SEL-1",),
+        onnx="pellucid.feature_selection.selections_in_onnx:chosen",
         workings="pellucid.feature_selection.search.feature_search_workings:feature_search_workings",
         asks=_scored_again,
         check=_check_tol,

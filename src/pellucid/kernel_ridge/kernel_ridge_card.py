@@ -64,6 +64,7 @@ CARDS = (
         attributes=FITTED,
         input=rules,
         device=f"{HERE}.kernel_ridge_on_device:fit_on_device",
+        onnx="pellucid.kernel_ridge.kernel_ridge_in_onnx:numbers",
         variants=(
             {"kernel": "rbf", "gamma": 0.5, "alpha": 0.01},
             {"kernel": 2 * RBF(0.5) + Polynomial(2)},
@@ -78,6 +79,7 @@ CARDS = (
     MethodCard(
         KernelRidgeCV,
         topics=("LIN-7",),
+        onnx="pellucid.kernel_ridge.kernel_ridge_in_onnx:numbers",
         parameters={
             "alphas": NUMBER | Items(NUMBER) | Numbers((None,), (*WHOLES, *FLOATS)) | A_LIST,
             **KERNEL,

@@ -17,6 +17,7 @@ CARDS = (
         BridgeRegression,
         topics=("LIN-4",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         parameters={
             "alpha": Number(above=0, hint="For no penalty use LinearRegression."),
             "q": POSITIVE,
@@ -33,6 +34,7 @@ CARDS = (
     MethodCard(
         RegressionDiscriminant,
         topics=("CLS-2",),
+        onnx="pellucid.core.onnx.linear_answers:one_against_rest",
         parameters={"alpha": NONNEGATIVE, "tol": POSITIVE, "fit_intercept": FLAG, "max_iter": Whole(low=1)},
         attributes={
             "classes_": LABELS,

@@ -64,6 +64,8 @@ CARDS = (
     MethodCard(
         ClassicalMDS,
         topics=("MAN-1",),
+        onnx="ClassicalMDS has no graph: "
+        "it places rows by their distances to all training rows. Use PCA, which is the same for Euclidean distances.",
         workings="pellucid.manifold.classical_mds.classical_mds_workings:classical_mds_workings",
         parameters={"n_components": COMPONENTS, **METRIC},
         check=lambda estimator: check_metric_name(estimator.metric),
@@ -111,6 +113,7 @@ CARDS = (
             "X_fit_": ROWS,
         },
         device="pellucid.manifold.mds.mds_on_device:fit_on_device",
+        onnx="MDS has no graph: it finds the place of every new row by a search. Use ClassicalMDS or PCA.",
         input=lambda estimator: DistanceRules(
             NO_TARGET, order="C", weights=False, fewest_rows=2, given=is_given(metric_name(estimator))
         ),
@@ -125,6 +128,7 @@ CARDS = (
     MethodCard(
         SammonMapping,
         topics=("MAN-1",),
+        onnx="SammonMapping has no graph: it finds the place of every new row by a search. Use PCA.",
         workings="pellucid.manifold.sammon.sammon_mapping_workings:sammon_mapping_workings",
         parameters={
             "n_components": COMPONENTS,
@@ -153,6 +157,7 @@ CARDS = (
     MethodCard(
         Isomap,
         topics=("MAN-2",),
+        onnx="Isomap has no graph: a new row goes the shortest ways by its neighbors to all training rows. Use PCA.",
         workings="pellucid.manifold.isomap.isomap_workings:isomap_workings",
         parameters={
             "n_neighbors": Nothing() | Whole(low=1),
@@ -197,6 +202,8 @@ CARDS = (
     MethodCard(
         SpectralEmbedding,
         topics=("MAN-4",),
+        onnx="SpectralEmbedding has no graph: "
+        "a training row is told from a new one, which a graph cannot do. Use KernelPCA.",
         parameters={
             "n_components": COMPONENTS,
             "affinity": OneOf((NEIGHBORS, "rbf", GIVEN, GIVEN_NEIGHBORS)) | Live("a function of all rows", callable),
@@ -231,6 +238,7 @@ CARDS = (
     MethodCard(
         LocallyLinearEmbedding,
         topics=("MAN-3",),
+        onnx="LocallyLinearEmbedding has no graph: it solves a problem of its own for every new row. Use PCA.",
         workings="pellucid.manifold.locally_linear.locally_linear_embedding_workings:locally_linear_workings",
         parameters={
             "n_neighbors": Whole(low=1),
@@ -268,6 +276,7 @@ CARDS = (
     MethodCard(
         TSNE,
         topics=("MAN-4",),
+        onnx="TSNE has no graph: it finds the place of every new row by a search. Use PCA.",
         parameters={
             "n_components": COMPONENTS,
             "perplexity": POSITIVE,

@@ -60,6 +60,7 @@ CARDS = (
     MethodCard(
         Mixture,
         topics=("MIX-2",),
+        onnx="pellucid.mixture.mixtures_in_onnx:any_density",
         asks=_answers,
         check=_check,
         free={"order": "the order of the components, which follows the start"},
@@ -140,6 +141,7 @@ CARDS = (
         input=InputRules(fewest_rows=2, blocks=PASSES),
         passes="pellucid.mixture.gaussian_mixture_passes:mixture_in_passes",
         device="pellucid.mixture.mixture_on_device:fit_on_device",
+        onnx="pellucid.mixture.mixtures_in_onnx:gaussian",
         variants=(
             {"n_components": 2, "tol": 1e-4, "max_iter": 1000},
             {"n_components": 3, "covariance_type": "tied", "init_params": "k-means++", "max_iter": 1000},

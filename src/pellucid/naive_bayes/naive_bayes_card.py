@@ -70,6 +70,7 @@ CARDS = (
         GaussianNB,
         topics=("BAY-2",),
         device="pellucid.naive_bayes.naive_bayes_on_device",
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:gaussian",
         workings="pellucid.naive_bayes.gaussian_nb_workings:gaussian_nb_workings",
         parameters={"priors": Nothing() | GIVEN, "var_smoothing": NONNEGATIVE, "prior_alpha": NONNEGATIVE},
         attributes={**LEARNED, "theta_": TABLE, "var_": TABLE, "scatter_": TABLE, "epsilon_": Real()},
@@ -87,6 +88,7 @@ CARDS = (
         MultinomialNB,
         topics=("BAY-2", "BAY-3"),
         device="pellucid.naive_bayes.naive_bayes_on_device",
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:multinomial",
         workings="pellucid.naive_bayes.counting_nb_workings:multinomial_nb_workings",
         parameters=COUNTING,
         attributes={**COUNTED, "feature_count_": TABLE, "feature_log_prob_": LOG_TABLE},
@@ -103,6 +105,7 @@ CARDS = (
         BernoulliNB,
         topics=("BAY-2",),
         device="pellucid.naive_bayes.naive_bayes_on_device",
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:bernoulli",
         workings="pellucid.naive_bayes.counting_nb_workings:bernoulli_nb_workings",
         parameters=COUNTING | {"binarize": Nothing() | Number(finite=False)},
         attributes={
@@ -124,6 +127,7 @@ CARDS = (
     MethodCard(
         CategoricalNB,
         topics=("BAY-2",),
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:categorical",
         workings="pellucid.naive_bayes.categorical_nb_workings:categorical_nb_workings",
         parameters=COUNTING | {"min_categories": Nothing() | Whole() | WHOLE_NUMBERS},
         attributes={
@@ -140,6 +144,7 @@ CARDS = (
     MethodCard(
         MixedNB,
         topics=("BAY-2",),
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:mixed",
         workings="pellucid.naive_bayes.mixed_nb_workings:mixed_nb_workings",
         parameters={
             "densities": Text()
@@ -163,6 +168,7 @@ CARDS = (
     MethodCard(
         BayesClassifier,
         topics=("BAY-1",),
+        onnx="pellucid.naive_bayes.naive_bayes_in_onnx:bayes",
         workings="pellucid.naive_bayes.bayes_classifier_workings:bayes_classifier_workings",
         parameters={
             "densities": Text()

@@ -120,6 +120,7 @@ MEANING = (
 CARDS = (
     MethodCard(
         KNeighborsClassifier,
+        onnx="pellucid.neighbors.neighbors_in_onnx:classifier",
         **SHARED,
         attributes={
             **FITTED,
@@ -132,6 +133,7 @@ CARDS = (
     ),
     MethodCard(
         KNeighborsRegressor,
+        onnx="pellucid.neighbors.neighbors_in_onnx:regressor",
         **SHARED,
         attributes={**FITTED, "_y": Numbers(("n_samples",)) | Numbers(("n_samples", "n_outputs"))},
         rebuild=_rebuild_tree,

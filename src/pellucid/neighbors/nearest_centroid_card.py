@@ -16,6 +16,7 @@ CARDS = (
     MethodCard(
         NearestCentroid,
         topics=("NBR-1",),
+        onnx="pellucid.neighbors.neighbors_in_onnx:centroid",
         workings="pellucid.neighbors.nearest_centroid_workings:nearest_centroid_workings",
         parameters={
             "metric": OneOf(("euclidean", "manhattan")),

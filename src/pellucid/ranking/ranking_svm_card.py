@@ -20,6 +20,7 @@ CARDS = (
     MethodCard(
         RankingSVM,
         topics=("CLS-7",),
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         workings="pellucid.ranking.ranking_svm_workings:ranking_svm_workings",
         parameters={
             "C": POSITIVE,

@@ -32,6 +32,7 @@ from pellucid.app.cli.errors import (
 )
 from pellucid.app.cli.exercise import exercise
 from pellucid.app.cli.explain import explain
+from pellucid.app.cli.export import export
 from pellucid.app.cli.fit import fit
 from pellucid.app.cli.fit_detector import fit_detector
 from pellucid.app.cli.map import map_
@@ -92,6 +93,7 @@ for command in (
     compare,
     explain,
     monitor,
+    export,
     serve,
     play,
     verify,

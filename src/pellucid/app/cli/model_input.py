@@ -38,8 +38,12 @@ if TYPE_CHECKING:
 
 
 def load_model(path: Path) -> Any:
-    """Return the model in a file."""
+    """Return the model in a file, of ours or of ONNX."""
     refuse_missing(path)
+    if path.suffix.lower() == ".onnx":
+        from pellucid.export import from_onnx
+
+        return from_onnx(path)
     return load(path)
 
 

@@ -182,7 +182,7 @@ def _read_words(column: pd.Series, join: bool = False, known: Collection[str] = 
     A word that is not known, but is the same as one that is, blanks and case aside, is read as that one.
     """
     codes, different = pd.factorize(column)
-    texts = pd.Series([_as_word(value) for value in different], dtype=object)
+    texts = pd.Series([as_word(value) for value in different], dtype=object)
     if join:
         texts = folded(texts.astype("str")).astype(object)
     elif known and not texts.isin(list(known)).all():
@@ -217,7 +217,7 @@ def _gaps(column: pd.Series) -> Array:
     return np.array([*map(is_gap, different), True])[codes]
 
 
-def _as_word(value: Any) -> str:
+def as_word(value: Any) -> str:
     """Return a value as it is written; a gap elsewhere in the column must not turn 3 into 3.0."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

@@ -36,6 +36,7 @@ CARDS = (
     MethodCard(
         AdaBoostClassifier,
         topics=("TRE-6",),
+        onnx="pellucid.ensemble.ensembles_in_onnx:ada_boost",
         workings="pellucid.ensemble.ada_boost.ada_boost_workings:ada_boost_workings",
         parameters={
             "estimator": Nothing() | Model(),

@@ -161,6 +161,7 @@ SHARED: dict[str, Any] = {
 CARDS = (
     MethodCard(
         BaggingClassifier,
+        onnx="pellucid.ensemble.ensembles_in_onnx:bagging_classifier",
         **SHARED,
         input=BagInput(CLASSES),
         attributes={
@@ -176,6 +177,7 @@ CARDS = (
     ),
     MethodCard(
         BaggingRegressor,
+        onnx="pellucid.ensemble.ensembles_in_onnx:bagging_regressor",
         **SHARED,
         input=BagInput(NUMBERS, several_targets=True),
         attributes={**FITTED, "oob_prediction_": Optional(Numbers((None,)) | Numbers((None, None)))},

@@ -115,6 +115,18 @@ SHARED: dict[str, Any] = {
 }
 
 CARDS = (
-    MethodCard(BlendClassifier, **SHARED, input=_rules(CLASSES), attributes={**FITTED, "classes_": LABELS}),
-    MethodCard(BlendRegressor, **SHARED, input=_rules(NUMBERS), attributes=FITTED),
+    MethodCard(
+        BlendClassifier,
+        onnx="pellucid.ensemble.ensembles_in_onnx:blend",
+        **SHARED,
+        input=_rules(CLASSES),
+        attributes={**FITTED, "classes_": LABELS},
+    ),
+    MethodCard(
+        BlendRegressor,
+        onnx="pellucid.ensemble.ensembles_in_onnx:blend",
+        **SHARED,
+        input=_rules(NUMBERS),
+        attributes=FITTED,
+    ),
 )

@@ -151,6 +151,7 @@ CARDS = (
     MethodCard(
         HistGradientBoostingClassifier,
         topics=("TRE-6",),
+        onnx="pellucid.ensemble.ensembles_in_onnx:boosted_classifier",
         asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={"loss": OneOf(("log_loss",)), **PARAMETERS, "class_weight": CLASS_WEIGHT},
@@ -168,6 +169,7 @@ CARDS = (
     MethodCard(
         HistGradientBoostingRegressor,
         topics=("TRE-6",),
+        onnx="pellucid.ensemble.ensembles_in_onnx:boosted_regressor",
         asks=_asked,
         workings="pellucid.ensemble.hist_gradient_boosting.boosting_workings:boosting_workings",
         parameters={

@@ -63,6 +63,7 @@ MEANING = (
 CARDS = (
     MethodCard(
         RandomForestClassifier,
+        onnx="pellucid.tree.trees_in_onnx:classifier",
         **SHARED,
         parameters={
             **SAMPLED,
@@ -87,6 +88,7 @@ CARDS = (
     ),
     MethodCard(
         RandomForestRegressor,
+        onnx="pellucid.tree.trees_in_onnx:regressor",
         **SHARED,
         parameters={**SAMPLED, "criterion": OneOf(NUMBER_CRITERIA)},
         attributes={**FITTED, "oob_prediction_": Optional(Numbers((None,)) | Numbers((None, None)))},

@@ -51,6 +51,7 @@ CARDS = (
     MethodCard(
         Lars,
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         **SHARED,
         workings="pellucid.linear_model.least_angle.lars_workings:lars_workings",
         parameters={"n_nonzero_coefs": Whole(low=1), **WALK},
@@ -59,6 +60,7 @@ CARDS = (
     MethodCard(
         LassoLars,
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         **SHARED,
         workings="pellucid.linear_model.least_angle.lars_workings:lasso_lars_workings",
         parameters={"alpha": NONNEGATIVE, "max_iter": COUNT, "positive": FLAG, **WALK},

@@ -24,6 +24,7 @@ CARDS = (
         LinearRegression,
         topics=("LIN-1",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         workings="pellucid.linear_model.least_squares.linear_regression_workings:linear_regression_workings",
         parameters={
             "tol": NONNEGATIVE,
@@ -40,6 +41,7 @@ CARDS = (
     MethodCard(
         BasisExpansion,
         topics=("LIN-5",),
+        onnx="pellucid.linear_model.least_squares.basis_in_onnx:expanded",
         asks=lambda model, data: {"expanded": model._expand(data.X, model.powers_)},
         parameters={
             "degree": COUNT,

@@ -77,6 +77,7 @@ CARDS = (
         LogisticRegression,
         topics=("CLS-1",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:logistic",
         workings="pellucid.linear_model.logistic.logistic_regression_workings:logistic_regression_workings",
         parameters={
             "penalty": Nothing() | OneOf(("deprecated", "l1", "l2", "elasticnet")),

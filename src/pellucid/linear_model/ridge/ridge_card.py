@@ -95,6 +95,7 @@ CARDS = (
         Ridge,
         topics=("LIN-2",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE | Numbers(("n_targets",)) | A_LIST},
         check=check_ridge_combination,
@@ -108,6 +109,7 @@ CARDS = (
         RidgeClassifier,
         topics=("LIN-6",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:scores",
         workings="pellucid.linear_model.ridge.ridge_workings:ridge_classifier_workings",
         parameters={**RIDGE, "alpha": NONNEGATIVE, "class_weight": CLASS_WEIGHT},
         check=check_ridge_combination,
@@ -121,6 +123,7 @@ CARDS = (
         RidgeCV,
         topics=("LIN-2",),
         device="pellucid.core.device.linear_answers",
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         workings="pellucid.linear_model.ridge.ridge_cv_workings:ridge_cv_workings",
         asks=_folds_and_scorer,
         parameters={

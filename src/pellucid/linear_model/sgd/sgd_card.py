@@ -88,6 +88,7 @@ CARDS = (
     MethodCard(
         Perceptron,
         topics=("CLS-4",),
+        onnx="pellucid.core.onnx.linear_answers:scores",
         workings=f"{HERE}.perceptron_workings:perceptron_workings",
         parameters=EPOCHS,
         check=_check_combination,
@@ -107,6 +108,7 @@ CARDS = (
     MethodCard(
         SGDClassifier,
         topics=("CLS-5",),
+        onnx="pellucid.core.onnx.linear_answers:sgd",
         workings=f"{HERE}.sgd_classifier_workings:sgd_classifier_workings",
         parameters={
             "loss": OneOf(tuple(LOSS_NUMBERS)),
@@ -144,6 +146,7 @@ CARDS = (
     MethodCard(
         KernelPerceptron,
         topics=("CLS-4",),
+        onnx="pellucid.linear_model.sgd.kernel_perceptron_in_onnx:scores",
         workings=f"{HERE}.kernel_perceptron_workings:kernel_perceptron_workings",
         parameters={
             "kernel": kernel_kind(),

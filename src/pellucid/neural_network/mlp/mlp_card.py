@@ -117,6 +117,7 @@ CARDS = (
     MethodCard(
         MLPClassifier,
         topics=("DNN-2", "DNN-3"),
+        onnx="pellucid.neural_network.mlp.mlp_in_onnx:classifier",
         workings=WORKINGS,
         parameters=PARAMETERS | {"class_weight": CLASS_WEIGHT},
         attributes=ATTRIBUTES | {"classes_": LABELS},
@@ -132,6 +133,7 @@ CARDS = (
     MethodCard(
         MLPRegressor,
         topics=("DNN-2", "DNN-3"),
+        onnx="pellucid.neural_network.mlp.mlp_in_onnx:regressor",
         workings=WORKINGS,
         parameters={"loss": OneOf(("squared_error", "poisson")), **PARAMETERS, "standardize_target": FLAG},
         attributes=ATTRIBUTES,

@@ -86,6 +86,7 @@ CARDS = (
     MethodCard(
         NetworkClassifier,
         topics=("DNN-7",),
+        onnx="pellucid.neural_network.network.network_in_onnx:classifier",
         extra="deep",
         proof="pellucid.neural_network.network.network_proof:prove_network",
         asks=_has_network,
@@ -103,6 +104,7 @@ CARDS = (
     MethodCard(
         NetworkRegressor,
         topics=("DNN-7",),
+        onnx="pellucid.neural_network.network.network_in_onnx:regressor",
         extra="deep",
         proof="pellucid.neural_network.network.network_proof:prove_network",
         asks=_has_network,

@@ -50,6 +50,7 @@ CARDS = (
     MethodCard(
         LinearSVC,
         topics=("CLS-5",),
+        onnx="pellucid.core.onnx.linear_answers:scores",
         workings="pellucid.svm.linear_svc.linear_svc_workings:linear_svc_workings",
         parameters={
             "penalty": OneOf(("l1", "l2")),
@@ -87,6 +88,7 @@ CARDS = (
     MethodCard(
         LinearSVR,
         topics=("LIN-8",),
+        onnx="pellucid.core.onnx.linear_answers:numbers",
         workings="pellucid.svm.svc.svr_workings:linear_svr_workings",
         parameters={
             "epsilon": NONNEGATIVE,

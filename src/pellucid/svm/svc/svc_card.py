@@ -89,6 +89,7 @@ CARDS = (
         },
         input=machine_rules(CLASSES),
         device="pellucid.svm.kernel_machine.machine_on_device:fit_svc",
+        onnx="pellucid.svm.machines_in_onnx:svc",
         variants=(
             {"kernel": "linear", "class_weight": "balanced"},
             {"kernel": "poly", "degree": 2, "coef0": 1.0, "decision_function_shape": "ovo"},
@@ -110,6 +111,7 @@ CARDS = (
         attributes=ATTRIBUTES | {"n_support_": Numbers((1,), WHOLES, low=0), "n_iter_": COUNT},
         input=machine_rules(NUMBERS),
         device="pellucid.svm.kernel_machine.machine_on_device:fit_svr",
+        onnx="pellucid.svm.machines_in_onnx:svr",
         variants=(
             {"kernel": "linear", "C": 10.0},
             {"kernel": "poly", "degree": 2, "coef0": 1.0},

@@ -24,6 +24,7 @@ MEANING = "each question was the best at its place; another tree as a whole may 
 CARDS = (
     MethodCard(
         DecisionTreeClassifier,
+        onnx="pellucid.tree.trees_in_onnx:classifier",
         **SHARED,
         workings="pellucid.tree.decision_tree.cart_workings:classifier_workings",
         parameters={
@@ -42,6 +43,7 @@ CARDS = (
     ),
     MethodCard(
         DecisionTreeRegressor,
+        onnx="pellucid.tree.trees_in_onnx:regressor",
         **SHARED,
         workings="pellucid.tree.decision_tree.cart_workings:regressor_workings",
         parameters={"criterion": OneOf(NUMBER_CRITERIA), "splitter": SPLITTER, **GROWTH},

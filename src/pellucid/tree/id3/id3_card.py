@@ -74,6 +74,7 @@ CARDS = (
     MethodCard(
         ID3Classifier,
         topics=("TRE-1", "TRE-3"),
+        onnx="pellucid.tree.trees_in_onnx:id3",
         workings="pellucid.tree.id3.id3_workings:id3_workings",
         parameters={
             "criterion": OneOf(("gain", "gain_ratio", "gini", "error")),

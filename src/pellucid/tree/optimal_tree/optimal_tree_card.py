@@ -15,6 +15,7 @@ CARDS = (
     MethodCard(
         OptimalTreeClassifier,
         topics=("TRE-2",),
+        onnx="pellucid.tree.trees_in_onnx:classifier",
         parameters={
             "max_depth": Whole(low=0, high=4, hint="A deeper tree is out of reach of a search through all trees."),
             "leaf_penalty": NONNEGATIVE,

@@ -29,12 +29,14 @@ def _as_grown(card: MethodCard) -> dict[str, Any]:
 CARDS = (
     MethodCard(
         PrunedTreeClassifier,
+        onnx="pellucid.tree.trees_in_onnx:classifier",
         **SHARED,
         **_as_grown(GROWN[0]),
         workings="pellucid.tree.decision_tree.cart_workings:classifier_workings",
     ),
     MethodCard(
         PrunedTreeRegressor,
+        onnx="pellucid.tree.trees_in_onnx:regressor",
         **SHARED,
         **_as_grown(GROWN[1]),
         workings="pellucid.tree.decision_tree.cart_workings:regressor_workings",

@@ -1,0 +1,1 @@
+"""Answers of fitted models as graphs of ONNX operators."""

@@ -1,0 +1,102 @@
+"""The answers of a fitted model as a graph: found by its method card, or in the list of what has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from pellucid.core.cards import card_of
+from pellucid.core.onnx.graph import Answers, Graph, NotExportableError, Value
+from pellucid.core.types import Array, Data
+
+Rows: TypeAlias = Value | Mapping[str, Value]
+"""A matrix, or the columns of a table by name, each of shape (rows, 1)."""
+Writer: TypeAlias = Callable[[Any, Any], Any]
+
+ROWS_NAME = "X"
+"""Name of the input of a model that takes a matrix."""
+ADAPTERS = (
+    "pellucid.core.onnx.transformers",
+    "pellucid.app.tables.tables_in_onnx",
+    "pellucid.app.table_model.table_model_in_onnx",
+)
+"""Modules with graphs of what has no method card: the transformers that our own pipelines use, and table models."""
+
+
+def answers(model: Any, X: Rows) -> Answers:
+    """Return what a fitted model says about rows, by name: label, probabilities, scores, variable."""
+    writer = _adapters().get(type(model).__name__)
+    if writer is None and isinstance(model, Pipeline):
+        return answers(model[-1], through(model[:-1], X))
+    return cast("Answers", (writer or _writer_of_card(model))(model, X))
+
+
+def through(steps: Any, X: Rows) -> Rows:
+    """Return rows as they come out of the steps of a pipeline."""
+    for _, step in steps.steps:
+        if step is not None and step != "passthrough":
+            X = transformed(step, X)
+    return X
+
+
+def transformed(step: Any, X: Rows) -> Rows:
+    """Return what a fitted transformer makes of rows."""
+    if step == "passthrough":
+        return X
+    if isinstance(step, Pipeline):
+        return through(step, X)
+    given = answers(step, X)
+    if not isinstance(given, dict) or "variable" not in given:
+        raise NotExportableError(
+            f"{type(step).__name__} must be the last step to be exported: its graph says which class or cluster a row "
+            "belongs to, not what it becomes."
+        )
+    return cast("Rows", given["variable"])
+
+
+def inputs_of(model: Any, graph: Graph) -> Rows:
+    """Return the inputs of a model's graph: one matrix, or where the first step reads a table, its columns."""
+    first = model[0] if isinstance(model, Pipeline) else model
+    table = _tables().get(type(first).__name__)
+    return graph.input(ROWS_NAME, n_columns=first.n_features_in_) if table is None else table[0](first, graph)
+
+
+def feeds_of(model: Any, X: Data) -> dict[str, Array]:
+    """Return rows as the inputs of a model's graph take them."""
+    first = model[0] if isinstance(model, Pipeline) else model
+    table = _tables().get(type(first).__name__)
+    return {ROWS_NAME: np.asarray(X, dtype=np.float64)} if table is None else table[1](first, X)
+
+
+@cache
+def _tables() -> dict[str, tuple[Any, Any]]:
+    return {name: own for module in ADAPTERS for name, own in getattr(import_module(module), "TABLES", {}).items()}
+
+
+@cache
+def _adapters() -> dict[str, Writer]:
+    return {name: writer for module in ADAPTERS for name, writer in import_module(module).GRAPHS.items()}
+
+
+def _writer_of_card(model: Any) -> Writer:
+    kind = type(model)
+    try:
+        card = card_of(kind)
+    except LookupError:
+        raise NotExportableError(
+            f"model must be an estimator of pellucid, or a pipeline of such and of the transformers that model files "
+            f"know, got {kind.__module__}.{kind.__qualname__}."
+        ) from None
+    if not card.onnx:
+        raise NotExportableError(
+            f"{card.name} has no graph: it says something about the rows it was fitted to, and about no others."
+        )
+    if " " in card.onnx:
+        raise NotExportableError(card.onnx)
+    module, name = card.onnx.split(":")
+    return cast("Writer", getattr(import_module(module), name))

@@ -1,0 +1,7 @@
+"""Models for other programs: ONNX graphs, and back again."""
+
+from pellucid.core.onnx.graph import NotExportableError
+from pellucid.export.from_onnx import from_onnx
+from pellucid.export.to_onnx import to_onnx
+
+__all__ = ["NotExportableError", "from_onnx", "to_onnx"]

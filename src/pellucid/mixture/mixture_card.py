@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import isclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from pellucid.core.kinds.plain import Live, Nothing, OneOf, Optional, Real, Text
 from pellucid.core.kinds.usual import A_LIST, COUNT, FLAG, NONNEGATIVE, NUMBER, RANDOM_STATE, VERBOSE
 from pellucid.mixture.gaussian_mixture import GaussianMixture
 from pellucid.mixture.mixture import Mixture
-from pellucid.probability import Density, MultivariateGaussian
+from pellucid.probability import Bernoulli, Binomial, Categorical, Density, Gaussian, MultivariateGaussian
 from pellucid.probability.density_record import DensityRecord
 from pellucid.proofs.sampling import drawn
 from pellucid.proofs.training_data import TrainingData
@@ -50,6 +51,22 @@ def _check(estimator: Any) -> None:
         raise ValueError(
             f"n_components must be the number of given densities, {len(given)}, got {estimator.n_components}."
         )
+
+
+IN_BLOCKS = ("auto", "gaussian", "bernoulli", "binomial", "categorical", Gaussian, Bernoulli, Binomial, Categorical)
+"""Densities of columns that sums and counts tell."""
+ROWS_IN_BLOCKS = ("multivariate_gaussian", MultivariateGaussian)
+
+
+def _rules(estimator: Any) -> InputRules:
+    wanted = estimator.densities
+    if isinstance(wanted, (list, tuple)):
+        are_told = all(type(density) in ROWS_IN_BLOCKS for density in wanted)
+    elif isinstance(wanted, Mapping):
+        are_told = all(entry in IN_BLOCKS for entry in wanted.values())
+    else:
+        are_told = wanted in IN_BLOCKS or wanted in ROWS_IN_BLOCKS
+    return InputRules(dtypes=None, fewest_rows=2, blocks=PASSES if are_told else "")
 
 
 NUMBERS = ("float64", "float32", *WHOLES)
@@ -87,7 +104,8 @@ CARDS = (
             "lower_bounds_": Items(Real()),
             "log_likelihood_": Real(),
         },
-        input=InputRules(dtypes=None, fewest_rows=2),
+        input=_rules,
+        passes="pellucid.mixture.mixture_passes:mixture_in_passes",
         variants=(
             {"densities": "multivariate_gaussian", "max_iter": 1000},
             {"densities": {1: "logistic"}, "n_components": 2, "max_iter": 1000},

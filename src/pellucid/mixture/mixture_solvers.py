@@ -35,6 +35,10 @@ class MixtureOfDensities:
     densities: list[list[Any]]
 
 
+Step = Callable[[MixtureOfDensities], tuple[float, MixtureOfDensities]]
+"""From densities to the mean log likelihood of the rows under them, and the densities after one step of EM."""
+
+
 def best_density_mixture(
     data: TrainingData,
     parts: Parts,
@@ -44,24 +48,38 @@ def best_density_mixture(
     effort: Effort,
 ) -> Fit:
     """Return the best of several fits, the first of equal ones."""
-    found: list[Fit] = []
-    for _ in range(n_starts):
-        fit = _ascend(data, parts, start(), var_smoothing, effort)
-        if not found or fit.attributes["lower_bound_"] > found[0].attributes["lower_bound_"]:
-            found = [fit]
-    return found[0]
-
-
-def _ascend(data: TrainingData, parts: Parts, found: MixtureOfDensities, smoothing: float, effort: Effort) -> Fit:
     values, weight = parts.values(data.X), data.weights
+
+    def shared(found: MixtureOfDensities) -> tuple[float, Array]:
+        logs, shares = responsibilities(log_joint(found.weights, found.densities, values), found.weights)
+        return float(weight @ logs / weight.sum()), shares
+
+    def step(found: MixtureOfDensities) -> tuple[float, MixtureOfDensities]:
+        bound, shares = shared(found)
+        return bound, densities_of_rows(parts, values, shares * weight[:, None], var_smoothing, found)
+
+    best: list[Fit] = []
+    for _ in range(n_starts):
+        fit = ascend(parts, start(), step, lambda found: shared(found)[0], effort)
+        if not best or fit.attributes["lower_bound_"] > best[0].attributes["lower_bound_"]:
+            best = [fit]
+    return best[0]
+
+
+def ascend(
+    parts: Parts,
+    found: MixtureOfDensities,
+    step: Step,
+    likelihood: Callable[[MixtureOfDensities], float],
+    effort: Effort,
+) -> Fit:
+    """Return the fit of EM from a start, by steps over rows wherever they are."""
     trace, bounds, gain = Trace(), list[float](), np.inf
     converged, stopped = False, "max_iter"
     for n_iter in range(1, effort.max_iter + 1):
-        logs, shares = responsibilities(log_joint(found.weights, found.densities, values), found.weights)
-        bound = float(weight @ logs / weight.sum())
+        bound, found = step(found)
         before, gain = gain, bound - bounds[-1] if bounds else np.inf
         bounds.append(bound)
-        found = fitted_densities(parts, values, shares * weight[:, None], smoothing, found)
         trace.add(iteration=n_iter, objective=-bound, gain=gain)
         trace.keep(weights=found.weights)
         told_to_stop = effort.watch(found)
@@ -71,7 +89,6 @@ def _ascend(data: TrainingData, parts: Parts, found: MixtureOfDensities, smoothi
         if told_to_stop:
             stopped = "callback"
             break
-    logs, _ = responsibilities(log_joint(found.weights, found.densities, values), found.weights)
     attributes = {
         "weights_": found.weights,
         "densities_": found.densities,
@@ -80,25 +97,42 @@ def _ascend(data: TrainingData, parts: Parts, found: MixtureOfDensities, smoothi
         "n_iter_": len(bounds),
         "lower_bound_": bounds[-1],
         "lower_bounds_": bounds,
-        "log_likelihood_": float(weight @ logs / weight.sum()),
+        "log_likelihood_": likelihood(found),
     }
     return Fit(attributes, trace, stopped)
 
 
-def fitted_densities(
+def densities_of_rows(
     parts: Parts, values: Sequence[Array], shares: Array, smoothing: float, old: MixtureOfDensities | None = None
 ) -> MixtureOfDensities:
-    """Return weights and densities of the rows, shared out so; a component without rows stays as it was."""
-    totals = shares.sum(axis=0)
+    """Return weights and densities of the rows, shared out so."""
+
+    def fit(k: int, j: int, kind: Any, before: Any) -> Any:
+        share = np.ascontiguousarray(shares[:, k])
+        if kind is not Gaussian and kind is not MultivariateGaussian:
+            return density_of_values(kind, values[j], share, before)
+        rows = values[j][:, None] if values[j].ndim == 1 else values[j]
+        own, all_rows = (
+            moments(SampleData(rows, w), full=kind is MultivariateGaussian) for w in (share, shares.sum(axis=1))
+        )
+        floor = smoothing * _variances(all_rows.scatter) / all_rows.total
+        return smoothed_gaussian(kind, own.mean, own.scatter / own.total, floor)
+
+    return fitted_densities(parts, shares.sum(axis=0), fit, old)
+
+
+def fitted_densities(
+    parts: Parts, totals: Array, fit: Callable[[int, int, Any, Any], Any], old: MixtureOfDensities | None = None
+) -> MixtureOfDensities:
+    """Return weights and densities, where ``fit`` makes the one of a component and a part; one without rows stays."""
     densities: list[list[Any]] = []
     for k, kinds in enumerate(parts.kinds):
         if totals[k] <= DEAD and old is not None:
             densities.append(old.densities[k])
             continue
         given = old.densities[k] if old is not None else [None] * len(kinds)
-        triples = zip(kinds, values, given, strict=True)
         try:
-            densities.append([_fit(kind, part, shares, k, smoothing, before) for kind, part, before in triples])
+            densities.append([fit(k, j, *pair) for j, pair in enumerate(zip(kinds, given, strict=True))])
         except ValueError as error:
             raise ValueError(
                 f"n_components must leave each component rows to fit its densities to, got {len(totals)}: {error}"
@@ -106,23 +140,20 @@ def fitted_densities(
     return MixtureOfDensities(totals / totals.sum(), densities)
 
 
-def _fit(kind: Any, values: Array, shares: Array, k: int, smoothing: float, before: Any) -> Any:
-    """Return the density of largest weighted likelihood; variances of Gaussians get a little of that of all rows."""
-    share = np.ascontiguousarray(shares[:, k])
-    if kind is Gaussian or kind is MultivariateGaussian:
-        rows = values[:, None] if values.ndim == 1 else values
-        own, all_rows = (
-            moments(SampleData(rows, w), full=kind is MultivariateGaussian) for w in (share, shares.sum(axis=1))
-        )
-        spread, floor = own.scatter / own.total, smoothing * _variances(all_rows.scatter) / all_rows.total
-        if kind is Gaussian:
-            return Gaussian(float(own.mean[0]), max(float(spread[0] + floor[0]), TINY))
-        return MultivariateGaussian(own.mean, spread + np.diag(floor))
+def smoothed_gaussian(kind: Any, mean: Array, spread: Array, floor: Array) -> Any:
+    """Return a Gaussian of a column or of rows; its variances get a little of those of all rows."""
+    if kind is Gaussian:
+        return Gaussian(float(mean[0]), max(float(spread[0] + floor[0]), TINY))
+    return MultivariateGaussian(mean, spread + np.diag(floor))
+
+
+def density_of_values(kind: Any, values: Array, weight: Array, before: Any) -> Any:
+    """Return the density of largest weighted likelihood; all values there are have their place in it."""
     if kind is Categorical:
-        return Categorical.fit(values, share, categories=np.unique(values))
+        return Categorical.fit(values, weight, categories=np.unique(values))
     if kind is Binomial:
-        return Binomial.fit(values, share, n_trials=int(values.max()) if before is None else before.n_trials)
-    return kind.fit(values, share)
+        return Binomial.fit(values, weight, n_trials=int(values.max()) if before is None else before.n_trials)
+    return kind.fit(values, weight)
 
 
 def _variances(scatter: Array) -> Array:
@@ -139,7 +170,7 @@ def clustered_start(
         labels = KMeans(n_components, n_init=1, random_state=rng).fit(table, sample_weight=data.weight).labels_
     shares = np.full((len(labels), n_components), BLUR / n_components)
     shares[np.arange(len(labels)), labels] += 1.0 - BLUR
-    return fitted_densities(parts, parts.values(data.X), shares * data.weights[:, None], smoothing)
+    return densities_of_rows(parts, parts.values(data.X), shares * data.weights[:, None], smoothing)
 
 
 def _as_numbers(X: Array, weight: Array) -> Array:
@@ -178,16 +209,18 @@ def density_parts(wanted: Any, n_components: int, X: Array, names: list[str] | N
     """Return the classes of the densities that are asked for, or guessed for columns."""
     if isinstance(wanted, (list, tuple)):
         return Parts([[type(density)] for density in wanted], by_column=False)
-    if isinstance(wanted, Mapping) or wanted == AUTO or takes_numbers(wanted):
+    if is_by_column(wanted):
         return Parts([choose_densities(wanted, X, names, declared)] * n_components, by_column=True)
     return Parts([[find_density(wanted)]] * n_components, by_column=False)
 
 
-def takes_numbers(wanted: Any) -> bool:
-    """Return whether a density is one of ours that takes a number or a label: several columns then get one each."""
-    kind = find_density(wanted)
-    ours = {find_density(name) for name in DENSITIES if name not in OF_ROWS}
-    return kind in ours
+def is_by_column(wanted: Any) -> bool:
+    """Return whether every column gets densities: by a dict, a guess, or one of ours that takes a number or a label."""
+    if isinstance(wanted, (list, tuple)):
+        return False
+    if isinstance(wanted, Mapping) or wanted == AUTO:
+        return True
+    return find_density(wanted) in {find_density(name) for name in DENSITIES if name not in OF_ROWS}
 
 
 def log_joint(weights: Array, densities: Sequence[Sequence[Any]], values: Sequence[Array]) -> Array:

@@ -17,6 +17,8 @@ from pellucid.core.types import Array
 
 CHUNK = 1 << 17
 """Numbers that are centered and multiplied in one go: they stay in the cache."""
+FAR = 100.0
+"""Variances by which the squared distance of the first rows from the mean may exceed it: two digits."""
 LARGEST_SUM = 2.0**990
 """Of the squares of a column in a block: so many of 2^33 blocks are finite together."""
 
@@ -54,11 +56,17 @@ class RowMoments:
 
     def merged(self, other: RowMoments) -> RowMoments:
         """Return the moments of both sets of rows together; no digits cancel, however far the means are from 0."""
+        if not self.weight or not other.weight:
+            return self if self.weight else other
         total = self.weight + other.weight
         share = other.weight / total
         gap = other.mean - self.mean
         scatter = self.scatter + other.scatter + np.outer(gap, gap) * (self.weight * share)
         return RowMoments(total, self.mean + share * gap, scatter)
+
+    def scaled(self, factor: float) -> RowMoments:
+        """Return the moments of the same rows at so many times their weight."""
+        return RowMoments(factor * self.weight, self.mean, factor * self.scatter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,29 +77,45 @@ class BlockSummary:
 
 
 def moments_of(
-    parts: Sequence[Array], weight: Array | None, places: Array | None = None, *, alone: bool = False
+    parts: Sequence[Array],
+    weight: Array | None,
+    places: Array | None = None,
+    *,
+    alone: bool = False,
+    near: Array | None = None,
 ) -> RowMoments:
     """Return the moments of tables side by side, read once: deviations are from the mean of their first rows.
 
-    Of all rows, or of those at some places, which the weights belong to. Columns that are looked at alone leave the
-    products of any two at 0.
+    Of all rows, or of those at some places, which the weights belong to. Columns that are looked at ``alone`` leave the
+    products of any two at 0. Where the first rows turn out to lie far from the others, rows are read once more, with
+    the mean as the point that they are ``near``.
     """
     n, p = len(parts[0] if places is None else places), sum(part.shape[1] for part in parts)
     height = max(1, CHUNK // p)
-    near, total, shift, scatter = np.zeros(p), 0.0, np.zeros(p), np.zeros((p, p))
+    origin, total, shift, scatter = near, 0.0, np.zeros(p), np.zeros((p, p))
     ones = np.ones(min(n, height))
     for rows, chunk in _chunks(parts, places, height):
-        if rows.start == 0:
-            near = chunk.mean(axis=0)
-        chunk -= near
         own = ones[: len(chunk)] if weight is None else weight[rows]
+        if origin is None:
+            origin = _middle(chunk, own)
+        chunk -= origin
         total += float(own.sum())
         shift += own @ chunk
         weighted = chunk if weight is None else chunk * own[:, None]
         scatter += np.diag(np.einsum("ij,ij->j", chunk, weighted)) if alone else chunk.T @ weighted
-    shift /= total
-    moved = np.diag(shift**2) if alone else np.outer(shift, shift)
-    return RowMoments(total, near + shift, scatter - total * moved)
+    shift /= total or 1.0
+    scatter -= total * (np.diag(shift**2) if alone else np.outer(shift, shift))
+    found = RowMoments(total, shift if origin is None else origin + shift, scatter)
+    if near is None and (total * shift**2 > FAR * scatter.diagonal()).any():
+        return moments_of(parts, weight, places, alone=alone, near=found.mean)
+    return found
+
+
+def _middle(chunk: Array, weight: Array) -> Array:
+    """Return the mean of some rows, of a column that is constant its value, which a rounded mean might miss."""
+    total = weight.sum()
+    mean = weight @ chunk / total if total > 0.0 else chunk.mean(axis=0)
+    return np.where((chunk == chunk[0]).all(axis=0), chunk[0], mean)
 
 
 def triangle_of(parts: Sequence[Array], weight: Array | None, places: Array | None, mean: Array) -> Array:

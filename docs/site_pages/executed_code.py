@@ -1,6 +1,6 @@
 """Runs the Python of the pages, block after block in one namespace a page; what fails ends the build.
 
-A block of text that follows a block of Python is what it prints, and is compared with what was printed.
+A block of text right behind a block of Python is what it prints, and is compared with what was printed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from sphinx.errors import ExtensionError
 
-BLOCKS = re.compile(r"^```(python|text|)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCKS = re.compile(r"^```python\n(.*?)^```$(?:\s*^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 ROUNDING = re.compile(r"(?<![\w.])-?(0|\d+(\.\d+)?e-\d+)(?![\w.])")
 """What rounding leaves differs between machines."""
 
@@ -37,19 +37,17 @@ def _run_page(app: Any, name: str, source: list[str]) -> None:
 def run_blocks(page: str) -> int:
     """Run the Python of a page; return how many blocks there were."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    printed, count, before = None, 0, os.getcwd()
+    blocks, before = BLOCKS.findall(page), os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # what a page writes is gone with it
         try:
-            for kind, text in BLOCKS.findall(page):
-                if kind == "python":
-                    printed, count = _output_of(text, namespace), count + 1
-                elif printed is not None:
-                    _compare(text, printed)
-                    printed = None
+            for code, said in blocks:
+                printed = _output_of(code, namespace)
+                if said:
+                    _compare(said, printed)
         finally:
             os.chdir(before)
-    return count
+    return len(blocks)
 
 
 def _output_of(code: str, namespace: dict[str, Any]) -> str:

@@ -33,9 +33,9 @@ class CCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RegressorMixin, Mul
     scale : bool, default=True
         Whether to divide each column by its deviation.
     max_iter, tol : int, float, default=500, 1e-6
-        Kept for compatibility: the directions come from a factorization.
+        Nothing changes: the directions come from a factorization.
     copy : bool, default=True
-        Kept for compatibility: X and y are never written to.
+        Nothing changes: X and y are never written to.
     alpha : float, default=0.0
         Ridge added to the covariances of both views, in squares of the units used; 0 is plain CCA. It is needed where
         a view has about as many columns as rows, for then some direction fits anything.

@@ -57,7 +57,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
     max_iter : int or None, default=None
         Most blocks multiplied; None sets no limit.
     iterated_power : int or 'auto', default='auto'
-        Kept for compatibility: blocks are multiplied until the residuals are small.
+        Nothing changes: blocks are multiplied until the residuals are small.
     remove_zero_eig : bool, default=False
         Whether components with eigenvalue 0 go, as they do for ``n_components=None``.
     random_state : int, RandomState instance or None, default=None
@@ -65,7 +65,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
     copy_X : bool, default=True
         Whether to keep a copy of X, so that the model stands when X is written to later.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
 
     Attributes
     ----------

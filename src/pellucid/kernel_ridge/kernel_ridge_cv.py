@@ -36,8 +36,18 @@ class KernelRidgeCV(KernelPredictor):
     ----------
     alphas : array-like of shape (n_alphas,), default=(0.1, 1.0, 10.0)
         Penalties to try, above 0.
-    kernel, gamma, degree, coef0, kernel_params
-        As in :class:`KernelRidge`.
+    kernel : str, Kernel or callable, default='linear'
+        A name of scikit-learn's ('linear', 'poly', 'rbf', 'sigmoid', 'laplacian', 'cosine', 'chi2', 'additive_chi2',
+        'precomputed'), an object of :mod:`pellucid.kernels` such as ``2 * RBF(0.5) + Polynomial(3)``, or a function of
+        two rows that returns a number.
+    gamma : float or None, default=None
+        Factor of the named kernels that have one; None is one over the number of columns, 1 for 'chi2'.
+    degree : float, default=3
+        Power of 'poly'.
+    coef0 : float, default=1
+        Constant of 'poly' and 'sigmoid'.
+    kernel_params : dict or None, default=None
+        Keywords for a function.
     store_cv_results : bool, default=False
         Whether to keep ``cv_results_``.
 
@@ -49,8 +59,10 @@ class KernelRidgeCV(KernelPredictor):
         Minus its mean squared error on left-out rows.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         Squared errors on left-out rows, 0 for rows of weight 0.
-    dual_coef_, X_fit_
-        As in :class:`KernelRidge` at ``alpha_``.
+    dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        :math:`a`; 0 for rows of weight 0.
+    X_fit_ : ndarray or sparse matrix of shape (n_samples, n_features)
+        The training rows, or given products.
     certificate_, trace_ : Certificate, Trace
         How well the equations hold, and that no other penalty is better; one row per penalty.
 

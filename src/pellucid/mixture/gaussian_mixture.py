@@ -63,7 +63,7 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
     warm_start : bool, default=False
         Whether a further fit goes on from the last.
     verbose, verbose_interval : int, default=0, 10
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
 
     Attributes
     ----------

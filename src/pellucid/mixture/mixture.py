@@ -67,8 +67,17 @@ class Mixture(DensityMixin, CertifiedEstimator):
         One density of whole rows, or one for each column.
     by_column_ : bool
         Whether there is one for each column.
-    log_likelihood_, lower_bound_, lower_bounds_, converged_, n_iter_, certificate_, trace_
-        As in :class:`GaussianMixture`.
+    log_likelihood_ : float
+        Mean log density of the training rows.
+    lower_bound_, lower_bounds_ : float, list of float
+        The same before the last step, and before each.
+    converged_, n_iter_ : bool, int
+        Whether ``tol`` was reached, and the steps done.
+    certificate_ : Certificate
+        The mean and covariance of the mixture are those of the data; one more step gains no more than ``tol``; the
+        likelihood does not curve upward.
+    trace_ : Trace
+        Minus the lower bound, its rise and how far the components moved, step by step.
 
     Examples
     --------

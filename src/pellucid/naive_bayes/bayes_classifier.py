@@ -88,8 +88,10 @@ class BayesClassifier(ClassScores, ClassifierMixin, CertifiedEstimator):
         :math:`f_c`.
     costs_ : ndarray of shape (n_classes, n_classes)
         :math:`L`.
-    certificate_, trace_
-        As in :class:`GaussianNB`.
+    certificate_ : Certificate
+        The parameters are those moments, up to rounding.
+    trace_ : Trace
+        Mean negative log likelihood of row and class, one line per part of the data.
 
     Examples
     --------

@@ -165,8 +165,10 @@ class MultinomialNB(CountingNB):
         The labels, sorted, the weight of their rows, and :math:`\log\pi_c`.
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
         :math:`n_{cj}` and :math:`\log p_{cj}`.
-    certificate_, trace_
-        As in :class:`GaussianNB`.
+    certificate_ : Certificate
+        The parameters are those of the counts, up to rounding.
+    trace_ : Trace
+        Mean negative log likelihood of row and class, one line per part of the data.
 
     Examples
     --------
@@ -242,8 +244,17 @@ class BernoulliNB(CountingNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior, prior_alpha
-        As in :class:`MultinomialNB`; here the prior is Beta with both parameters :math:`\alpha_j + 1`.
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo-count of both values of every column, at least 0: a Beta prior with both parameters
+        :math:`\alpha_j + 1`.
+    force_alpha : bool, default=True
+        Whether to keep an alpha below 1e-10.
+    fit_prior : bool, default=True
+        Whether :math:`\pi_c` is the share of the class, or else uniform.
+    class_prior : array-like of shape (n_classes,), default=None
+        :math:`\pi_c`, if it is known.
+    prior_alpha : float, default=0.0
+        Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
     binarize : float or None, default=0.0
         Values above this are ones; None takes values between 0 and 1 as they are.
 
@@ -253,8 +264,12 @@ class BernoulliNB(CountingNB):
         :math:`n_{cj}` and :math:`\log p_{cj}`.
     absence_log_prob_ : ndarray of shape (n_classes, n_features)
         :math:`\log(1 - p_{cj})`, from the counts of zeros: a share close to 1 has no digits left for it.
-    classes_, class_count_, class_log_prior_, certificate_, trace_
-        As in :class:`MultinomialNB`.
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        The labels, sorted, the weight of their rows, and :math:`\log\pi_c`.
+    certificate_ : Certificate
+        The parameters are those of the counts, up to rounding.
+    trace_ : Trace
+        Mean negative log likelihood of row and class, one line per part of the data.
 
     Examples
     --------
@@ -314,8 +329,16 @@ class CategoricalNB(CountingNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior, prior_alpha
-        As in :class:`MultinomialNB`.
+    alpha : float or array-like of shape (n_features,), default=1.0
+        Pseudo-count of every category, at least 0: a Dirichlet prior with parameters :math:`\alpha_j + 1`.
+    force_alpha : bool, default=True
+        Whether to keep an alpha below 1e-10.
+    fit_prior : bool, default=True
+        Whether :math:`\pi_c` is the share of the class, or else uniform.
+    class_prior : array-like of shape (n_classes,), default=None
+        :math:`\pi_c`, if it is known.
+    prior_alpha : float, default=0.0
+        Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
     min_categories : int or array-like of shape (n_features,), default=None
         Least :math:`m_j`; otherwise the largest value plus 1. A category that training may miss needs it.
 
@@ -325,8 +348,12 @@ class CategoricalNB(CountingNB):
         :math:`n_{cjt}` and :math:`\log p_{cj}(t)`.
     n_categories_ : ndarray of shape (n_features,)
         :math:`m_j`.
-    classes_, class_count_, class_log_prior_, certificate_, trace_
-        As in :class:`MultinomialNB`.
+    classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        The labels, sorted, the weight of their rows, and :math:`\log\pi_c`.
+    certificate_ : Certificate
+        The parameters are those of the counts, up to rounding.
+    trace_ : Trace
+        Mean negative log likelihood of row and class, one line per part of the data.
 
     Examples
     --------

@@ -48,8 +48,10 @@ class MixedNB(ClassScores, ClassifierMixin, CertifiedEstimator):
         :math:`f_{cj}`.
     classes_, class_count_, class_prior_ : ndarray of shape (n_classes,)
         The labels, sorted, the weight of their rows, and :math:`\pi_c`.
-    certificate_, trace_
-        As in :class:`GaussianNB`.
+    certificate_ : Certificate
+        The parameters are those moments, up to rounding.
+    trace_ : Trace
+        Mean negative log likelihood of row and class, one line per part of the data.
 
     Examples
     --------

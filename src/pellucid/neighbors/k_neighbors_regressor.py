@@ -23,13 +23,36 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
 
     Parameters
     ----------
-    n_neighbors, weights, algorithm, leaf_size, p, metric, metric_params, n_jobs, rate
-        As in :class:`KNeighborsClassifier`.
+    n_neighbors : int, default=5
+        k, at least 1.
+    weights : {'uniform', 'distance', 'exponential'}, callable or None, default='uniform'
+        v: 1, 1/d, exp(-rate d), or a function that maps distances of shape (n_queries, k) to weights.
+    algorithm : {'auto', 'ball_tree', 'kd_tree', 'brute'}, default='auto'
+        'auto' takes a kd-tree for up to 8 features, 15 if p is not 2. 'ball_tree' is answered by a kd-tree, or by brute
+        force where the metric is no norm.
+    leaf_size : int, default=30
+        Most rows in a leaf of the tree.
+    p : float, default=2
+        Power of the Minkowski metric, above 0 and possibly infinite.
+    metric : str, callable or :class:`Similarity`, default='minkowski'
+        A name in ``sklearn.neighbors.VALID_METRICS``, 'precomputed', or a function of two rows.
+    metric_params : dict or None, default=None
+        Further arguments of the metric.
+    n_jobs : int or None, default=None
+        For compatibility; searches use all threads (see ``OMP_NUM_THREADS``).
+    rate : float, default=1.0
+        Of ``weights='exponential'``, above 0.
 
     Attributes
     ----------
-    effective_metric_, effective_metric_params_, n_samples_fit_, certificate_, trace_
-        As in :class:`KNeighborsClassifier`.
+    effective_metric_, effective_metric_params_ : str or callable, dict
+        The metric as it is used: 'minkowski' with p = 2 is 'euclidean'.
+    n_samples_fit_ : int
+        Training rows.
+    certificate_
+        That data and tree are whole (``verify`` also rechecks neighbors by brute force); a row per level of the tree.
+    trace_
+        That data and tree are whole (``verify`` also rechecks neighbors by brute force); a row per level of the tree.
 
     Examples
     --------

@@ -51,7 +51,7 @@ class AgglomerativeClustering(ClusterMixin, CertifiedEstimator):
     distance_threshold : float or None, default=None
         Clusters at this distance or farther do not merge.
     compute_distances : bool, default=False
-        Kept for compatibility: ``distances_`` is always there.
+        Nothing changes: ``distances_`` is always there.
 
     Attributes
     ----------

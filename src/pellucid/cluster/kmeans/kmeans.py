@@ -43,13 +43,13 @@ class KMeans(CenteredClusters):
     tol : float, default=1e-4
         Sum of squared moves of the centers at which to stop, as a part of the mean variance of the features.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Where the start comes from.
     copy_x : bool, default=True
-        Kept for compatibility: ``X`` is never changed.
+        Nothing changes: ``X`` is never changed.
     algorithm : {'lloyd', 'elkan'}, default='lloyd'
-        Kept for compatibility: both names mean the same method, as both have the same answer.
+        Nothing changes: both names mean the same method, as both have the same answer.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ class MiniBatchKMeans(CenteredClusters):
     batch_size : int, default=1024
         Rows of a batch.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     compute_labels : bool, default=True
         Whether to assign all rows in the end.
     random_state : int, RandomState instance or None, default=None

@@ -61,9 +61,9 @@ class SpectralClustering(ClusterMixin, CertifiedEstimator):
     kernel_params : dict or None, default=None
         Keywords for a function.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
     verbose : bool, default=False
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
 
     Attributes
     ----------

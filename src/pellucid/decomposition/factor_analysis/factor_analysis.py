@@ -36,19 +36,19 @@ class FactorAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certifie
     tol : float, default=0.01
         The fit ends when the log likelihood of all rows rises by less.
     copy : bool, default=True
-        Kept for compatibility: X is never written to.
+        Nothing changes: X is never written to.
     max_iter : int, default=1000
         Most steps.
     noise_variance_init : array-like of shape (n_features,) or None, default=None
         Noise variances to start from, above 0; None is 1 for each column.
     svd_method : {'randomized', 'lapack'}, default='randomized'
-        Kept for compatibility: eigenvectors are computed to full precision.
+        Nothing changes: eigenvectors are computed to full precision.
     iterated_power : int, default=3
-        Kept for compatibility.
+        Nothing changes: no step here is a power of a random matrix.
     rotation : {'varimax', 'quartimax'} or None, default=None
         Rotation after the fit: it changes neither likelihood nor covariance, only how factors read.
     random_state : int, RandomState instance or None, default=0
-        Kept for compatibility: nothing is random.
+        Nothing changes: nothing is random.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstima
     w_init : array-like of shape (n_components, n_components) or None, default=None
         The start; None draws normal numbers.
     whiten_solver : {'eigh', 'svd'}, default='svd'
-        Kept for compatibility: the more exact one is used where it makes a difference.
+        Nothing changes: the more exact one is used where it makes a difference.
     random_state : int, RandomState instance or None, default=None
         Seed of the start.
 

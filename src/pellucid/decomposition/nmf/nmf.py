@@ -48,7 +48,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
     l1_ratio : float, default=0.0
         :math:`\rho`, between 0 and 1.
     verbose : int, default=0
-        Kept for compatibility: nothing is printed, see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     shuffle : bool, default=False
         Whether coordinate descent takes the parts in random order.
 

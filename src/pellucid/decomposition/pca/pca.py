@@ -33,7 +33,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
         A number of components; a share of the variance that they must exceed; 'mle' for the number with the largest
         evidence (Minka, 2000); None for all.
     copy : bool, default=True
-        Kept for compatibility: X is never written to.
+        Nothing changes: X is never written to.
     whiten : bool, 'pca' or 'zca', default=False
         Whether projections are divided by their deviation; True is 'pca', 'zca' turns them back into the columns.
     svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized'}, default='auto'
@@ -42,7 +42,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEstimator)
     tol : float, default=0.0
         Residuals that suffice for 'arpack' and 'randomized', in parts of the largest variance; 0 goes down to 1e-11.
     iterated_power : int or 'auto', default='auto'
-        Kept for compatibility, with the next two: blocks are multiplied until the residuals are small.
+        As the next two it changes nothing: blocks are multiplied until the residuals are small.
     n_oversamples : int, default=10
         See above.
     power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default='auto'

@@ -30,10 +30,10 @@ class TruncatedSVD(Projecting):
     n_components : int, default=2
         PrincipalDirections to find.
     algorithm : {'arpack', 'randomized'}, default='randomized'
-        Kept for compatibility: both multiply blocks of vectors until the residuals are small; 'arpack' refuses to find
+        Nothing changes: both multiply blocks of vectors until the residuals are small; 'arpack' refuses to find
         all directions.
     n_iter, n_oversamples, power_iteration_normalizer : default=5, 10, 'auto'
-        Kept for compatibility: as many blocks are multiplied as it takes.
+        Nothing changes: as many blocks are multiplied as it takes.
     random_state : int, RandomState instance or None, default=None
         Seed of the first block; None is 0, so that a fit gives the same bits again.
     tol : float, default=0.0

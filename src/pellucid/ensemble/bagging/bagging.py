@@ -243,11 +243,11 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     warm_start : bool, default=False
         Whether the next fit keeps the members and adds to them.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads that BLAS may use are used.
+        Nothing changes: all threads that BLAS may use are used.
     random_state : int, RandomState instance or None, default=None
         Where the seeds of the members come from.
     verbose : int, default=0
-        Kept for compatibility.
+        Nothing is printed, whatever it is: see ``trace_``.
 
     Attributes
     ----------
@@ -303,14 +303,39 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     Parameters
     ----------
-    estimator, n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, warm_start, n_jobs, \
-random_state, verbose
-        As in :class:`BaggingClassifier`.
+    estimator : classifier or None, default=None
+        What is fitted on every sample; None for a decision tree.
+    n_estimators : int, default=10
+        Members.
+    max_samples : int, float or None, default=None
+        Rows drawn for a member, as a number or a part of all; None for as many as there are.
+    max_features : int or float, default=1.0
+        Columns of a member.
+    bootstrap : bool, default=True
+        Whether rows, and columns, are drawn with replacement.
+    bootstrap_features : bool, default=False
+        Whether rows, and columns, are drawn with replacement.
+    oob_score : bool, default=False
+        Whether to judge every row by the members that have not seen it.
+    warm_start : bool, default=False
+        Whether the next fit keeps the members and adds to them.
+    n_jobs : int or None, default=None
+        Nothing changes: all threads that BLAS may use are used.
+    random_state : int, RandomState instance or None, default=None
+        Where the seeds of the members come from.
+    verbose : int, default=0
+        Nothing is printed, whatever it is: see ``trace_``.
 
     Attributes
     ----------
-    estimators_, estimators_features_, seeds_, sample_order_, draw_weight_, oob_rows_, oob_deviation_
-        As in :class:`BaggingClassifier`.
+    estimators_, estimators_features_ : list
+        The members and their columns; ``estimators_samples_`` are their rows.
+    seeds_ : ndarray of shape (n_estimators,)
+        The seed of each member.
+    sample_order_, draw_weight_ : ndarray, ndarray or None
+        The order of the rows in which points are drawn, and the room that each of them has; None for equal weights.
+    oob_rows_, oob_deviation_ : float, ndarray, float, float
+        Out-of-bag accuracy and shares; ``oob_interval`` gives an interval.
     oob_score_, oob_prediction_ : float, ndarray
         Out-of-bag R squared and answers.
 

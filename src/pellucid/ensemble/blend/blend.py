@@ -142,13 +142,21 @@ class BlendRegressor(RegressorMixin, Blend):
 
     Parameters
     ----------
-    estimators, weights
-        As in :class:`BlendClassifier`.
+    estimators : list of classifiers or None, default=None
+        The members, with probabilities, or pipelines that end in such; None for boosted trees and one tree.
+    weights : list of float or None, default=None
+        What each of them counts, at least 0, scaled to sum to 1; None for all the same.
 
     Attributes
     ----------
-    estimators_, weights_, certificate_, trace_
-        As in :class:`BlendClassifier`.
+    estimators_ : list
+        The members, fitted.
+    weights_ : ndarray of shape (n_members,)
+        The weights, summing to 1.
+    certificate_
+        That the weights are those asked for; ``verify`` proves every member again. The trace is empty.
+    trace_
+        That the weights are those asked for; ``verify`` proves every member again. The trace is empty.
 
     Examples
     --------

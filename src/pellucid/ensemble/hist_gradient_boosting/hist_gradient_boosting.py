@@ -67,7 +67,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
     tol : float, default=1e-7
         By how much a better score must be better.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Where held-out rows, sampled rows and features of splits are drawn from.
     class_weight : dict, 'balanced' or None, default=None
@@ -266,7 +266,7 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
     tol : float, default=1e-7
         By how much a better score must be better.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Where held-out rows, sampled rows and features of splits are drawn from.
 

@@ -26,9 +26,28 @@ class RandomForestClassifier(ClassifierMixin, RandomForest):
     ----------
     n_estimators : int, default=100
         Trees.
-    criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
-min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
-        As in :class:`pellucid.tree.DecisionTreeClassifier`.
+    criterion : {'gini', 'entropy', 'log_loss', 'gain_ratio', 'error'}, default='gini'
+        The impurity; 'log_loss' is another name of 'entropy'. With 'gain_ratio' a split is the one with the largest
+        fall of the entropy divided by the entropy of the split itself.
+    max_depth : int or None, default=None
+        Most splits on a way.
+    min_samples_split : int or float, default=2
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_samples_leaf : int or float, default=1
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_weight_fraction_leaf : float, default=0.0
+        The part of all weight that each side of a split must have.
+    max_leaf_nodes : int or None, default=None
+        Most leaves; the node whose split lowers the impurity most is split next.
+    min_impurity_decrease : float, default=0.0
+        What a split must lower the impurity by, in parts of the weight of all rows.
+    ccp_alpha : float, default=0.0
+        Price of a leaf: the tree is pruned to the best one for it.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1 for columns with which the probability of the second class must not fall, -1 must not rise, 0 for others.
+    categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
+        Columns of categories: a split sends some of them left. Of two classes it is the best of all subsets;
+        otherwise the best first part of the categories in the order of their share of one class, for each class.
     max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
         Columns that a node looks at.
     bootstrap : bool, default=True
@@ -36,11 +55,11 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
     oob_score : bool or callable, default=False
         Whether to judge every row by the trees that have not seen it; a function ``score(y, answers)`` of codes.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads that BLAS may use are used.
+        Nothing changes: all threads that BLAS may use are used.
     random_state : int, RandomState instance or None, default=None
         Where the seeds of the trees come from.
     verbose : int, default=0
-        Kept for compatibility.
+        Nothing is printed, whatever it is: see ``trace_``.
     warm_start : bool, default=False
         Whether the next fit keeps the trees and adds to them.
     class_weight : dict, list of dicts, 'balanced', 'balanced_subsample' or None, default=None
@@ -50,8 +69,12 @@ min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
 
     Attributes
     ----------
-    classes_, n_classes_, n_outputs_, categories_
-        As in :class:`pellucid.tree.DecisionTreeClassifier`.
+    classes_, n_classes_ : ndarray and int, or a list and an ndarray for several outputs
+        The labels, sorted, and how many there are.
+    n_outputs_ : int
+        Columns of ``y``.
+    categories_ : list
+        The values of each column of categories, None for one of numbers; empty without any.
     trees_ : PackedTrees
         All trees in one pack; ``estimators_`` makes estimators of them.
     seeds_ : ndarray of shape (n_estimators,)
@@ -158,18 +181,61 @@ class RandomForestRegressor(RegressorMixin, RandomForest):
 
     Parameters
     ----------
-    n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
-min_impurity_decrease, bootstrap, oob_score, n_jobs, random_state, verbose, warm_start, ccp_alpha, max_samples, \
-monotonic_cst, categorical_features
-        As in :class:`RandomForestClassifier`; the criteria are those of
-        :class:`pellucid.tree.DecisionTreeRegressor`.
+    n_estimators : int, default=100
+        Trees.
+    criterion : {'squared_error', 'absolute_error', 'poisson', 'friedman_mse'}, default='squared_error'
+        The impurity; 'friedman_mse' is another name of 'squared_error'.
+    max_depth : int or None, default=None
+        Most splits on a way.
+    min_samples_split : int or float, default=2
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_samples_leaf : int or float, default=1
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_weight_fraction_leaf : float, default=0.0
+        The part of all weight that each side of a split must have.
+    max_leaf_nodes : int or None, default=None
+        Most leaves; the node whose split lowers the impurity most is split next.
+    min_impurity_decrease : float, default=0.0
+        What a split must lower the impurity by, in parts of the weight of all rows.
+    bootstrap : bool, default=True
+        Whether each tree has its own sample of the rows; if not, all rows.
+    oob_score : bool or callable, default=False
+        Whether to judge every row by the trees that have not seen it; a function ``score(y, answers)`` of codes.
+    n_jobs : int or None, default=None
+        Nothing changes: all threads that BLAS may use are used.
+    random_state : int, RandomState instance or None, default=None
+        Where the seeds of the trees come from.
+    verbose : int, default=0
+        Nothing is printed, whatever it is: see ``trace_``.
+    warm_start : bool, default=False
+        Whether the next fit keeps the trees and adds to them.
+    ccp_alpha : float, default=0.0
+        Price of a leaf: the tree is pruned to the best one for it.
+    max_samples : int, float or None, default=None
+        Rows drawn for a tree, as a number or a part of all; None for as many as there are.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1 for columns with which the predicted number must not fall, -1 must not rise, 0 for others.
+    categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
+        Columns of categories: a split sends some of them left, by the best of all subsets; for absolute error by the
+        best first part of them in the order of their mean.
     max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
         Columns that a node looks at: all of them, if nothing else is said.
 
     Attributes
     ----------
-    trees_, seeds_, n_outputs_, categories_, sample_order_, draw_weight_, oob_rows_, oob_deviation_
-        As in :class:`RandomForestClassifier`.
+    trees_ : PackedTrees
+        All trees in one pack; ``estimators_`` makes estimators of them.
+    seeds_ : ndarray of shape (n_estimators,)
+        The seed of each tree.
+    n_outputs_ : int
+        Columns of ``y``.
+    categories_ : list
+        The values of each column of categories, None for one of numbers; empty without any.
+    sample_order_, draw_weight_ : ndarray or None
+        The order of the rows in which points are drawn, which depends on their values alone, and the room that each
+        of them has there; None for equal weights, or without samples.
+    oob_rows_, oob_deviation_ : float
+        Rows that were judged, and the deviation of one row's part in the score.
     oob_score_, oob_prediction_ : float, ndarray
         Out-of-bag R squared and answers.
 

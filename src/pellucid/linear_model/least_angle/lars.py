@@ -32,14 +32,14 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
     fit_intercept : bool, default=True
         Whether to learn an intercept; if not, it is 0.
     verbose : bool or int, default=False
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of the centered ``X``, or whether to compute it; 'auto' does if there are more samples than
         features.
     n_nonzero_coefs : int, default=500
         Most features to take in.
     eps, copy_X
-        Accepted for compatibility; columns that others explain do not join, and ``X`` is never changed.
+        Nothing changes: columns that others explain do not join, and ``X`` is never changed.
     fit_path : bool, default=True
         Whether to keep the whole path.
     jitter : float, default=None
@@ -204,7 +204,7 @@ def lars_path(
     positive : bool, default=False
         Whether all coefficients must be at least 0; for the lasso only.
     Xy, copy_X, copy_Gram, eps, verbose
-        Accepted for compatibility; correlations are always computed from the data, which are never changed.
+        Nothing changes: correlations are always computed from the data, which are never changed.
 
     Returns
     -------
@@ -270,14 +270,14 @@ class LassoLars(Lars):
     fit_intercept : bool, default=True
         Whether to learn :math:`b`; if not, it is 0.
     verbose : bool or int, default=False
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of the centered ``X``, or whether to compute it; 'auto' does if there are more samples than
         features.
     max_iter : int, default=500
         Most steps.
     eps, copy_X
-        Accepted for compatibility; columns that others explain do not join, and ``X`` is never changed.
+        Nothing changes: columns that others explain do not join, and ``X`` is never changed.
     fit_path : bool, default=True
         Whether to keep the whole path.
     positive : bool, default=False
@@ -291,8 +291,16 @@ class LassoLars(Lars):
     ----------
     coef_, intercept_
         The model at ``alpha``, the end of the path.
-    alphas_, active_, coef_path_, n_iter_, trace_
-        As in :class:`Lars`.
+    alphas_ : ndarray of shape (n_steps + 1,) or list of such arrays
+        Largest absolute correlation over n_samples at each breakpoint; the last alone without ``fit_path``.
+    active_ : list of int or list of such lists
+        Features taken in, in order.
+    coef_path_ : ndarray of shape (n_features, n_steps + 1) or list of such arrays
+        Coefficients at each breakpoint.
+    n_iter_ : int or list of int
+        Number of steps.
+    trace_ : Trace
+        Half the mean squared residual, ``alpha`` and the number of active features at each breakpoint.
     certificate_ : Certificate
         Equal correlations at every breakpoint, with the signs of the coefficients: the optimality conditions.
 

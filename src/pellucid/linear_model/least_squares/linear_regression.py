@@ -33,12 +33,12 @@ class LinearRegression(CertifiedLine, MultiOutputMixin, RegressorMixin, Certifie
     fit_intercept : bool, default=True
         Whether to learn :math:`b`; if not, it is 0.
     copy_X : bool, default=True
-        Kept for compatibility: ``X`` is never changed, and never copied whole.
+        Nothing changes: ``X`` is never changed, and never copied whole.
     tol : float, default=1e-6
         Sparse data with many features: where conjugate gradients stop. Dense data: at the default every direction above
         rounding level is kept; any other value drops singular values below that fraction of the largest.
     n_jobs : int or None, default=None
-        Kept for compatibility: all cores are used anyway.
+        Nothing changes: all cores are used anyway.
     positive : bool, default=False
         Whether coefficients must be at least 0 (dense data only).
 

@@ -35,7 +35,7 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     l1_ratio : float, default=0.0
         :math:`\rho`, from 0 (l2) to 1 (l1). Above 0 needs the solver 'saga', or 'liblinear' if 1, as in scikit-learn.
     dual : bool, default=False
-        Kept for compatibility; only 'liblinear' takes True, and nothing changes.
+        Only 'liblinear' takes True; nothing changes.
     tol : float, default=1e-4
         Duality gap to reach, as a part of the objective; more than 1e-6 counts as 1e-6. Above the default it asks, as
         in scikit-learn, for a rough answer: the fit also stops where no slope of the mean objective is larger, and the
@@ -47,18 +47,18 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     class_weight : dict, 'balanced' or None, default=None
         Weight of each class, times the weight of the row.
     random_state : int, RandomState instance or None, default=None
-        Kept for compatibility: no method here is random.
+        Nothing changes: no method here is random.
     solver : {'lbfgs', 'liblinear', 'newton-cg', 'newton-cholesky', 'sag', 'saga'}, default='lbfgs'
         The minimum is the same for all but 'liblinear' (see ``intercept_scaling``), so what runs is the method that
         suits the data; ``solver_`` names it. Penalties that scikit-learn's solver cannot take are refused.
     max_iter : int, default=100
         Most Newton steps.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     warm_start : bool, default=False
         Whether to start from ``coef_`` and ``intercept_`` of the last fit.
     n_jobs : None
-        Kept for compatibility; deprecated in scikit-learn.
+        Nothing changes: all threads are used; deprecated in scikit-learn.
 
     Attributes
     ----------

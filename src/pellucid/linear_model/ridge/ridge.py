@@ -39,7 +39,7 @@ class Ridge(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimator)
     fit_intercept : bool, default=True
         Whether to learn :math:`b`, which is not penalized; if not, it is 0.
     copy_X : bool, default=True
-        Kept for compatibility: ``X`` is never changed, and never copied whole.
+        Nothing changes: ``X`` is never changed, and never copied whole.
     max_iter : int or None, default=None
         Most iterations of the solvers 'lsqr', 'sparse_cg', 'sag' and 'saga'.
     tol : float, default=1e-4

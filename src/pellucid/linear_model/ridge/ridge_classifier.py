@@ -23,8 +23,24 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
 
     Parameters
     ----------
-    alpha, fit_intercept, copy_X, max_iter, tol, solver, positive, random_state
-        As in :class:`Ridge`.
+    alpha : float or array of shape (n_targets,), default=1.0
+        Weight of the penalty, at least 0; an array gives each target its own.
+    fit_intercept : bool, default=True
+        Whether to learn :math:`b`, which is not penalized; if not, it is 0.
+    copy_X : bool, default=True
+        Nothing changes: ``X`` is never changed, and never copied whole.
+    max_iter : int or None, default=None
+        Most iterations of the solvers 'lsqr', 'sparse_cg', 'sag' and 'saga'.
+    tol : float, default=0.0001
+        Where those solvers stop: the gradient relative to the size of the fit.
+    solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
+        'auto' factors :math:`A'A + \alpha I` (or :math:`AA' + \alpha I`) and falls back on QR and SVD where that would
+        lose digits; 'svd' always uses those; 'lsqr' and 'sparse_cg' are conjugate gradients; 'lbfgs' means
+        ``positive``. ``solver_`` says what ran: sparse data have no 'sag' and, when large, no direct solver.
+    positive : bool, default=False
+        Whether coefficients must be at least 0.
+    random_state : int, RandomState instance or None, default=None
+        Order of the rows for 'sag' and 'saga'.
     class_weight : dict, 'balanced' or None, default=None
         Weight of each class, times the weight of the row.
 
@@ -36,8 +52,14 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         Whether ``y`` had several labels per row.
     coef_, intercept_ : ndarray of shape (n_features,) or (n_classes, n_features), ndarray of shape (1 or n_classes,)
         The scores' weights; two classes need one.
-    n_iter_, solver_, certificate_, trace_
-        As in :class:`Ridge`.
+    n_iter_ : ndarray of shape (n_targets,)
+        Iterations of an iterative solver, refinements of a direct one.
+    solver_ : str
+        The solver that ran.
+    certificate_ : Certificate
+        Grade ``exact``; ``stationary`` with tolerance ``tol`` for iterative solvers.
+    trace_ : Trace
+        One row per refinement or iteration.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
     cv : int, splitter, iterable or None, default=None
         None leaves out one row at a time, exactly and without refitting; anything else is a grid search.
     gcv_mode : {'auto', 'svd', 'eigen'} or None, default=None
-        Kept for compatibility: eigenvectors are used where they keep all digits, an SVD where they would not.
+        Nothing changes: eigenvectors are used where they keep all digits, an SVD where they would not.
     store_cv_results : bool, default=False
         Whether to keep ``cv_results_`` (leave-one-out only).
     alpha_per_target : bool, default=False
@@ -60,8 +60,12 @@ class RidgeCV(CertifiedLine, MultiOutputMixin, RegressorMixin, CertifiedEstimato
         The chosen penalty (the first of equals) and its score.
     cv_results_ : ndarray of shape (n_samples, n_alphas) or (n_samples, n_targets, n_alphas)
         Squared left-out errors, or left-out predictions with ``scoring``.
-    coef_, intercept_, certificate_
-        As in :class:`Ridge` at ``alpha_``; one more claim says that no other penalty scores better.
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        :math:`w` at ``alpha_``.
+    intercept_ : float or ndarray of shape (n_targets,)
+        :math:`b`.
+    certificate_ : Certificate
+        That of :class:`Ridge` at ``alpha_``, and that no other penalty scores better.
     trace_ : Trace
         One row per penalty: its score, negated.
 

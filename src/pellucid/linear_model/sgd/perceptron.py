@@ -23,24 +23,55 @@ class Perceptron(SGDBase):
     ----------
     penalty : {'l2', 'l1', 'elasticnet', None}, default=None
         With a penalty the theorem does not hold; the certificate is that of :class:`SGDClassifier`.
-    alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, verbose, n_jobs, random_state
-        As in :class:`SGDClassifier`; the seed is 0 by default.
+    alpha : float, default=0.0001
+        Weight of the penalty, at least 0.
+    l1_ratio : float or None, default=0.15
+        Share of the absolute values in 'elasticnet', between 0 and 1.
+    fit_intercept : bool, default=True
+        Whether to learn :math:`b`; if not, it is 0.
+    max_iter : int, default=1000
+        Most epochs.
+    tol : float or None, default=0.001
+        An epoch must improve on the best by this much; None never stops before ``max_iter``.
+    shuffle : bool, default=True
+        Whether each epoch has an order of its own.
+    verbose : int, default=0
+        Nothing is printed, whatever it is: see ``trace_``.
+    n_jobs : int or None, default=None
+        Nothing changes: machines run on all threads.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the orders and of the rows held out.
     eta0 : float, default=1.0
         :math:`\eta`, above 0: it scales the weights and changes no decision.
-    early_stopping, validation_fraction, n_iter_no_change, class_weight, warm_start
-        As in :class:`SGDClassifier`.
+    early_stopping : bool, default=False
+        Whether to stop by the accuracy on rows held out.
+    validation_fraction : float, default=0.1
+        Share of the rows held out.
+    n_iter_no_change : int, default=5
+        Epochs in a row without improvement to stop after.
+    class_weight : dict, 'balanced' or None, default=None
+        Factor in :math:`c_i` of each class; of more than two classes it weighs only the machine's own class.
+    warm_start : bool, default=False
+        Whether ``fit`` starts from the last weights.
 
     Attributes
     ----------
-    coef_, intercept_, classes_, n_iter_, t_
-        As in :class:`SGDClassifier`.
+    coef_, intercept_ : ndarray of shape (1 or n_classes, n_features), ndarray of shape (1 or n_classes,)
+        :math:`w` and :math:`b`; two classes need one machine.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_iter_ : int
+        Most epochs that a machine took.
+    t_ : float
+        1 and the rows shown, over all epochs.
     n_mistakes_ : int
         Updates made, over all machines.
     dual_coef_ : sparse array of shape (1 or n_classes, n_samples)
         The mistakes by row, each times :math:`\eta c_i t_i`: the weights are ``dual_coef_ @ X``. Rows that were always
         right are not in it, so it is smaller the easier the data. Not for weights that started elsewhere than at 0.
     objective_, dual_gap_ : ndarray of shape (1 or n_classes,)
-        As in :class:`SGDClassifier`, only where the theorem does not hold: with a penalty, or from another start.
+        What is minimized, at the fitted weights, and how far above its minimum it is, at most. Not after
+        ``partial_fit``.
     certificate_, trace_ : Certificate, Trace
         The mistakes against their bound; loss before each step, averaged over the epoch, and mistakes so far.
 

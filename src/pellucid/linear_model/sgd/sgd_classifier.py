@@ -41,11 +41,11 @@ class SGDClassifier(SGDBase):
     shuffle : bool, default=True
         Whether each epoch has an order of its own.
     verbose : int, default=0
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     epsilon : float, default=0.1
         Where the Huber loss turns linear, or the errors that the insensitive losses ignore.
     n_jobs : int or None, default=None
-        Accepted for compatibility; machines run on all threads.
+        Nothing changes: machines run on all threads.
     random_state : int, RandomState instance or None, default=None
         Seed of the orders and of the rows held out.
     learning_rate : {'constant', 'optimal', 'invscaling', 'adaptive', 'pa1', 'pa2'}, default='optimal'

@@ -38,7 +38,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
     max_iter : int, default=1000
         Most passes of coordinate descent over the working set.
     copy_X : bool, default=True
-        Accepted for compatibility; ``X`` is never changed.
+        Nothing changes: ``X`` is never changed.
     tol : float, default=1e-4
         Duality gap to reach, as a fraction of the variance of ``y``.
     warm_start : bool, default=False
@@ -160,7 +160,7 @@ class Lasso(ElasticNet):
         The Gram matrix of the centered, weighted ``X`` if you have it. The booleans change nothing: the solver
         computes the part of it that it needs.
     copy_X : bool, default=True
-        Accepted for compatibility; ``X`` is never changed.
+        Nothing changes: ``X`` is never changed.
     max_iter : int, default=1000
         Most passes of coordinate descent over the working set.
     tol : float, default=1e-4

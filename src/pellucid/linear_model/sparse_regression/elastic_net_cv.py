@@ -55,12 +55,20 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
         Whether to learn :math:`b`; if not, it is 0.
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of the centered ``X`` for the final fit, if you have it; 'auto' and the booleans change nothing.
-    max_iter, tol, positive, random_state, selection
-        As in :class:`ElasticNet`.
+    max_iter : int, default=1000
+        Most passes of coordinate descent over the working set.
+    tol : float, default=0.0001
+        Duality gap to reach, as a fraction of the variance of ``y``.
+    positive : bool, default=False
+        Whether all coefficients must be at least 0.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the coordinates if ``selection='random'``.
+    selection : {'cyclic', 'random'}, default='cyclic'
+        Order of the coordinates in a pass.
     cv : int, splitter or iterable, default=None
         The folds; None for 5.
     copy_X, verbose, n_jobs
-        Accepted for compatibility; ``X`` is never changed, and folds run on all threads.
+        Nothing changes: ``X`` is never changed, and folds run on all threads.
 
     Attributes
     ----------
@@ -262,12 +270,20 @@ class LassoCV(ElasticNetCV):
         Whether to learn :math:`b`; if not, it is 0.
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of the centered ``X`` for the final fit, if you have it; 'auto' and the booleans change nothing.
-    max_iter, tol, positive, random_state, selection
-        As in :class:`Lasso`.
+    max_iter : int, default=1000
+        Most passes of coordinate descent over the working set.
+    tol : float, default=0.0001
+        Duality gap to reach, as a fraction of the variance of ``y``.
+    positive : bool, default=False
+        Whether all coefficients must be at least 0.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the order of the coordinates if ``selection='random'``.
+    selection : {'cyclic', 'random'}, default='cyclic'
+        Order of the coordinates in a pass.
     cv : int, splitter or iterable, default=None
         The folds; None for 5.
     copy_X, verbose, n_jobs
-        Accepted for compatibility; ``X`` is never changed, and folds run on all threads.
+        Nothing changes: ``X`` is never changed, and folds run on all threads.
 
     Attributes
     ----------

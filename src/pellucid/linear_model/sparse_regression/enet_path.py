@@ -63,7 +63,7 @@ def enet_path(
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of ``X`` if you have it; 'auto' and the booleans change nothing.
     Xy, copy_X, verbose
-        Accepted for compatibility; correlations are always computed from ``X``, which is never changed.
+        Nothing changes: correlations are always computed from ``X``, which is never changed.
     coef_init : array-like of shape (n_features,), default=None
         Where to start.
     return_n_iter : bool, default=False

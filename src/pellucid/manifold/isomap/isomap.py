@@ -55,11 +55,11 @@ class Isomap(Embedding):
     max_iter : int or None, default=None
         Most blocks multiplied; None sets no limit.
     path_method : {'auto', 'FW', 'D'}, default='auto'
-        Kept for compatibility: the lengths are the same, to the bit, as Dijkstra's method gives.
+        Nothing changes: the lengths are the same, to the bit, as Dijkstra's method gives.
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default='auto'
-        Kept for compatibility: a tree is used for few columns.
+        Nothing changes: a tree is used for few columns.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
     metric : str or callable, default='minkowski'
         A metric that scikit-learn has a name for, a function of two rows, or 'precomputed' for given distances, which
         may be a sparse graph of those between neighbors.

@@ -47,20 +47,20 @@ class LocallyLinearEmbedding(Embedding):
     eigen_solver : {'auto', 'arpack', 'dense'}, default='auto'
         'dense' factors the whole matrix; otherwise many rows are factored as a sparse matrix.
     tol : float, default=1e-6
-        Kept for compatibility: residuals go down to rounding, as the eigenvalues are small themselves.
+        Nothing changes: residuals go down to rounding, as the eigenvalues are small themselves.
     max_iter : int, default=100
-        Kept for compatibility.
+        Nothing changes: eigenvectors are computed at once, not step by step.
     method : {'standard', 'hessian', 'modified', 'ltsa'}, default='standard'
         See :mod:`pellucid.manifold.locally_linear.alignment`; 'hessian' needs more neighbors than
         ``n_components * (n_components + 3) / 2``.
     hessian_tol, modified_tol : float, default=1e-4, 1e-12
         Sums that count as 0 in these methods.
     neighbors_algorithm : {'auto', 'brute', 'kd_tree', 'ball_tree'}, default='auto'
-        Kept for compatibility: a tree is used for few columns.
+        Nothing changes: a tree is used for few columns.
     random_state : int, RandomState instance or None, default=None
         Where the first vector of the search comes from; the answer depends on it by rounding only.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
 
     Attributes
     ----------

@@ -84,11 +84,11 @@ class MDS(Embedding):
     max_iter : int, default=300
         Most steps of one descent.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     eps : float, default=1e-6
         Fall of the stress, in parts of the squared distances on the map, that ends the descent.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
     random_state : int, RandomState instance or None, default=None
         Where random starts come from.
     dissimilarity : {'euclidean', 'precomputed'}

@@ -74,7 +74,7 @@ class SpectralEmbedding(Embedding):
     n_neighbors : int or None, default=None
         Nearest rows of each, itself one of them; None is a tenth of the rows.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used.
+        Nothing changes: all threads are used.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ class TSNE(Embedding):
     init : {'pca', 'random'} or ndarray of shape (n_samples, n_components), default='pca'
         Where the descent starts.
     verbose : int, default=0
-        Kept for compatibility: see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Where a random start comes from; with ``init='pca'`` it matters only for axes along which no rows differ.
     method : {'barnes_hut', 'exact'}, default='barnes_hut'
@@ -94,7 +94,7 @@ class TSNE(Embedding):
         Coarseness of the forces, from 0 to 1: the distance of the nodes of a grid that repulsion is computed on where
         that is less work than all pairs, in two dimensions or one. 0 never takes a grid.
     n_jobs : int or None, default=None
-        Kept for compatibility: all threads are used, and their number changes no bit.
+        Nothing changes: all threads are used, and their number changes no bit.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         Whether :math:`\max(0, 1 - m)` is squared.
     dual : 'auto' or bool, default='auto'
-        Accepted and checked for compatibility; the method follows from loss, penalty and shape.
+        Checked, but it changes nothing: the method follows from loss, penalty and shape.
     tol : float, default=1e-4
         Duality gap to reach, as a part of the objective; never more than 1e-6 is accepted.
     C : float, default=1.0
@@ -45,7 +45,7 @@ class LinearSVC(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     class_weight : dict, 'balanced' or None, default=None
         :math:`c_i` of each class. As in LIBLINEAR, of more than two classes it weighs only the machine's own class.
     verbose : int, default=0
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows where they are visited one by one: for the hinge of many rows and columns, and
         for one machine for all classes.

@@ -37,9 +37,9 @@ class LinearSVR(RegressorMixin, CertifiedEstimator):
     intercept_scaling : float, default=1.0
         :math:`s`: the larger, the less :math:`b` is penalized.
     dual : 'auto' or bool, default='auto'
-        Accepted and checked for compatibility; the method follows from loss and shape.
+        Checked, but it changes nothing: the method follows from loss and shape.
     verbose : int, default=0
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the rows where they are visited one by one: where rows and columns are many.
     max_iter : int, default=1000

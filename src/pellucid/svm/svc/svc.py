@@ -63,7 +63,7 @@ class SVC(ClassifierMixin, SupportVectorModel):
     class_weight : dict, 'balanced' or None, default=None
         Factors of C for each class.
     verbose : bool, default=False
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     max_iter : int, default=-1
         Most steps of each machine, -1 for no limit.
     decision_function_shape : {'ovo', 'ovr'}, default='ovr'

@@ -47,7 +47,7 @@ class SVR(RegressorMixin, SupportVectorModel):
     cache_size : float, default=200
         Megabytes of products that are kept.
     verbose : bool, default=False
-        Accepted for compatibility; see ``trace_``.
+        Nothing is printed, whatever it is: see ``trace_``.
     max_iter : int, default=-1
         Most steps, -1 for no limit.
 

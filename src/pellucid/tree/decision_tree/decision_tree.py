@@ -273,14 +273,46 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     ----------
     criterion : {'squared_error', 'absolute_error', 'poisson', 'friedman_mse'}, default='squared_error'
         The impurity; 'friedman_mse' is another name of 'squared_error'.
-    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state, \
-max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, categorical_features
-        As in :class:`DecisionTreeClassifier`; ``monotonic_cst`` is about the predicted number.
+    splitter : {'best', 'random'}, default='best'
+        Whether every threshold of a column is tried, or one drawn between its least and largest value.
+    max_depth : int or None, default=None
+        Most splits on a way.
+    min_samples_split : int or float, default=2
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_samples_leaf : int or float, default=1
+        Rows, or the part of all rows, that a node must have to be split, and each side of a split.
+    min_weight_fraction_leaf : float, default=0.0
+        The part of all weight that each side of a split must have.
+    max_features : int, float, {'sqrt', 'log2'} or None, default=None
+        Columns, drawn at random, that a node looks at; more if all these are constant.
+    random_state : int, RandomState instance or None, default=None
+        Where drawn columns and thresholds come from: without any of these, nothing is drawn.
+    max_leaf_nodes : int or None, default=None
+        Most leaves; the node whose split lowers the impurity most is split next.
+    min_impurity_decrease : float, default=0.0
+        What a split must lower the impurity by, in parts of the weight of all rows.
+    ccp_alpha : float, default=0.0
+        Price of a leaf: the tree is pruned to the best one for it.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1 for columns with which the predicted number must not fall, -1 must not rise, 0 for others.
+    categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
+        Columns of categories: a split sends some of them left, by the best of all subsets; for absolute error by the
+        best first part of them in the order of their mean.
 
     Attributes
     ----------
-    tree_, trees_, categories_, max_features_, n_outputs_, seed_, certificate_, trace_
-        As in :class:`DecisionTreeClassifier`.
+    tree_ : TreeView
+        The tree as scikit-learn's tools read it.
+    trees_ : PackedTrees
+        Its arrays, as they are stored.
+    categories_ : list
+        The values of each column of categories, None for one of numbers; empty without any.
+    max_features_, n_outputs_, seed_ : int
+        Columns a node looks at, columns of ``y``, and where random numbers come from.
+    certificate_ : Certificate
+        That splits are the best under the stated rule; ``verify`` looks at more of them.
+    trace_ : Trace
+        Nodes, leaves and rows level by level.
 
     Examples
     --------

@@ -147,6 +147,7 @@ CARDS = (
     MethodCard(
         KernelPCA,
         topics=("KER-3",),
+        device="pellucid.decomposition.kernel_pca_on_device:fit_on_device",
         workings="pellucid.decomposition.kernel_pca_workings:kernel_pca_workings",
         parameters={
             "n_components": Nothing() | Whole(low=1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from site_pages import api_pages, executed_code, formulas, method_pages, room_pa
 def setup(app: Any) -> dict[str, Any]:
     """Register everything with Sphinx."""
     app.connect("builder-inited", _write_pages)
+    app.connect("autodoc-skip-member", _skip_what_others_describe)
     room_pages.setup(app)
     executed_code.setup(app)
     formulas.setup(app)
@@ -23,8 +26,19 @@ def _write_pages(app: Any) -> None:
         pages.write(folder)
 
 
+def _skip_what_others_describe(_app: Any, _what: str, _name: str, thing: Any, skip: bool, _options: Any) -> bool | None:
+    """Leave out methods that come from scikit-learn as they are: its documentation describes them."""
+    return True if str(getattr(thing, "__module__", "")).startswith("sklearn") else None
+
+
 def write_if_new(path: Path, text: str) -> None:
     """Write a page, unless it says the same already: then Sphinx need not read it again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+
+
+def first_line(thing: Any) -> str:
+    """Return the first line of a docstring; what it refers to may have no page beside this one, and is only named."""
+    line = (inspect.getdoc(thing) or "").partition("\n")[0]
+    return re.sub(r":(?:class|func|mod|meth):`~?([^`]+)`", r"``\1``", line)

@@ -18,14 +18,15 @@ FURTHER = ("pellucid", "pellucid.catalogue", "pellucid.vision", "pellucid.app.ba
 
 def write(folder: Path) -> None:
     """Write the pages and their index."""
-    homes = {home: names for home in public_packages() if (names := own_names(home))}
+    homes = {home: own_names(home) for home in public_packages()}
     lines = ["Everything else", "===============", "", "Every other public name, package by package.", ""]
     for home, names in homes.items():
-        lines += [home, "-" * len(home), "", ".. list-table::", "   :widths: 35 65", ""]
+        lines += [home, "-" * len(home), "", f".. module:: {home}", "   :no-index-entry:", ""]
+        lines += [".. list-table::", "   :widths: 35 65", ""] if names else ["Every name has a page of its own.", ""]
         for name in names:
             page = f"{home}.{name}"
             site_pages.write_if_new(folder / "api" / f"{page}.rst", _page(home, name))
-            about = (inspect.getdoc(getattr(import_module(home), name)) or "").partition("\n")[0]
+            about = site_pages.first_line(getattr(import_module(home), name))
             lines += [f"   * - :doc:`{name} <{page}>`", f"     - {about or '—'}"]
         lines.append("")
     lines += [".. toctree::", "   :hidden:", ""]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import MathError, wrap_math_code
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.errors import ExtensionError
 
-SPACES = {r"\,": " ", r"\!": "", r"\dots": r"\ldots "}
-"""What LaTeX knows and docutils does not, or takes at places where it must not stand."""
+SPELLED = ((r"\\[,!]", " "), (r"\\(big|Big)(?![a-z])", r"\\\1l"), (r"\\mathrel\{\+\}=", "+="), (r"\\dots\b", r"\\ldots "))
+"""What LaTeX knows and docutils does not, and how docutils spells it."""
 
 
 def setup(app: Any) -> None:
@@ -30,10 +31,11 @@ def _block(writer: Any, node: Any) -> None:
 
 def mathml(formula: str, *, as_block: bool) -> str:
     """Return a formula in LaTeX as MathML; one that cannot be read ends the build."""
-    for given, taken in SPACES.items():
-        formula = formula.replace(given, taken)
-    code = wrap_math_code(formula, as_block) if as_block else formula
+    for given, taken in SPELLED:
+        formula = re.sub(given, taken, formula)
+    is_aligned = as_block and "\\\\" in formula and not formula.lstrip().startswith(r"\begin")
+    code = rf"\begin{{align*}}{formula}\end{{align*}}" if is_aligned else formula
     try:
         return str(tex2mathml(code, as_block=as_block))
-    except MathError as error:
+    except (MathError, AttributeError) as error:
         raise ExtensionError(f"this formula cannot be written as MathML: {formula} ({error})") from error

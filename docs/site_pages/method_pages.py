@@ -56,7 +56,7 @@ def _index(by_family: dict[str, list[MethodCard]]) -> Iterator[str]:
         yield ".. list-table::\n   :widths: 30 70\n"
         for card in cards:
             yield f"   * - :doc:`{card.name}`"
-            yield f"     - {_first_line(card.estimator)}"
+            yield f"     - {site_pages.first_line(card.estimator)}"
         yield ""
     yield ".. toctree::\n   :hidden:\n"
     yield from (f"   {card.name}" for cards in by_family.values() for card in cards)
@@ -68,7 +68,7 @@ def method_page(card: MethodCard) -> str:
     home = _public_home(card)
     parts = [
         *_title(card.name, "="),
-        _first_line(card.estimator) + "\n",
+        site_pages.first_line(card.estimator) + "\n",
         *_at_a_glance(card, home),
         *_picture(card),
         *_certificate(card),
@@ -86,10 +86,6 @@ def method_page(card: MethodCard) -> str:
 
 def _title(text: str, line: str) -> list[str]:
     return [text, line * len(text), ""]
-
-
-def _first_line(kind: Any) -> str:
-    return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
 def _public_home(card: MethodCard) -> str:

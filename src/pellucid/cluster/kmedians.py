@@ -27,9 +27,9 @@ class KMedians(CenteredClusters):
     ----------
     n_clusters : int, default=8
         :math:`K`, at least 1.
-    init : {'k-means++', 'random', 'random-partition', 'furthest-first', 'k-log-k'}, callable or array-like of shape \
-            (n_clusters, n_features), default='k-means++'
-        The start, as in KMeans.
+    init : str, callable or array-like of shape (n_clusters, n_features), default='k-means++'
+        The start: 'k-means++', 'random', 'random-partition', 'furthest-first', 'k-log-k' as in KMeans, a function of
+        rows, number and random state, or centers.
     n_init : 'auto' or int, default='auto'
         Starts, of which the best end is kept; 'auto' is 1 for 'k-means++' or given centers, 10 otherwise.
     max_iter : int, default=300

@@ -69,7 +69,7 @@ def silhouette_samples(X: Data, labels: Data, *, metric: str | Callable[..., Any
     labels : array-like of shape (n_samples,)
         The cluster of each row: from 2 clusters to one less than there are rows.
     metric : str or callable, default='euclidean'
-        Any metric of :func:`sklearn.metrics.pairwise_distances`, which is passed ``kwds``.
+        Any metric of ``sklearn.metrics.pairwise_distances``, which is passed ``kwds``.
 
     Examples
     --------

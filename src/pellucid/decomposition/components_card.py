@@ -151,6 +151,7 @@ CARDS = (
         KernelPCA,
         topics=("KER-3",),
         onnx="pellucid.decomposition.components_in_onnx:kernel_pca",
+        device="pellucid.decomposition.kernel_pca_on_device:fit_on_device",
         workings="pellucid.decomposition.kernel_pca_workings:kernel_pca_workings",
         parameters={
             "n_components": Nothing() | Whole(low=1),

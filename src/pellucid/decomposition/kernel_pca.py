@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from pellucid.core.array_api import array_namespace
 from pellucid.core.cards import card_of
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.random_state import fixed_seed
@@ -158,7 +159,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, CertifiedEsti
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the projections of the training rows, which need no products."""
         self.fit(X, **params)
-        return (self.eigenvectors_ * np.sqrt(self.eigenvalues_)).astype(self.X_fit_.dtype, copy=False)
+        found = self.eigenvectors_ * self.eigenvalues_**0.5
+        return array_namespace(found).astype(found, self.X_fit_.dtype, copy=False)
 
     def transform(self, X: Data) -> Array:
         """Return :math:`z(x)`, of shape (n_samples, n_components); given products are those with all training rows."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from pellucid.core.arrays import is_foreign
 from pellucid.core.fit import Fit
 from pellucid.core.threads import run_blocks
 from pellucid.core.types import Array, SparseOrDense
@@ -39,7 +40,10 @@ BLOCK_ROWS = 128
 
 @dataclass(frozen=True)
 class CenteredProducts:
-    """The products of the rows, centered in the space of the kernel, and the means that were taken away."""
+    """The products of the rows, centered in the space of the kernel, and the means that were taken away.
+
+    The matrix may be a tensor; the means are here.
+    """
 
     matrix: Array
     means: Array
@@ -76,7 +80,13 @@ def find_components(products: CenteredProducts, parameters: Any, seed: int) -> F
     if parameters.eigen_solver != "dense" and is_iterative and k <= FEW * n:
         goal = max(GOAL, float(parameters.tol))
         found = leading_eigenpairs(
-            dense_times(products.matrix), n, k, goal=goal, seed=seed, most_steps=parameters.max_iter
+            dense_times(products.matrix),
+            n,
+            k,
+            goal=goal,
+            seed=seed,
+            most_steps=parameters.max_iter,
+            beside=products.matrix if is_foreign(products.matrix) else None,
         )
     else:
         found = eigenpairs_at_once(products.matrix, k)

@@ -36,7 +36,7 @@ class Method(Protocol):
         ...
 
     def step(self, oracle: Oracle, state: Any) -> Any:
-        """Return the next state, or raise :class:`NoStep`."""
+        """Return the next state, or raise ``NoStep``."""
         ...
 
 

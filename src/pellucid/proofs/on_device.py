@@ -131,6 +131,11 @@ def products_of_rows(X: Any) -> Array:
     return _here(sum(rows.T.matmul(rows) for rows in parts))
 
 
+def rows_here(X: Any) -> Any:
+    """Return rows of the host as they are, and those of a device as an array."""
+    return _here(X) if hasattr(X, "cpu") else X
+
+
 def _counted(block: Any) -> tuple[Any, Any]:
     """Return the rows of weight above 0, and their weights."""
     if block.weight is None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh, qr
 
+from pellucid.core.array_api import array_namespace
+from pellucid.core.arrays import as_numpy, is_foreign, like
 from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -72,16 +75,17 @@ def leading_eigenpairs(
     most_steps: int | None = None,
     width: int = WIDTH,
     look_from: float = LOOK_FROM,
+    beside: Any = None,
 ) -> EigenPairs:
     """Return the ``k`` largest eigenvalues of the n x n matrix that ``times`` multiplies blocks by.
 
     It ends when all residuals are at most ``goal`` times the largest eigenvalue in size, or after ``most_steps``.
     ``width`` is the number of vectors in a block; the eigenvectors are looked at when the span has ``look_from``
-    vectors for each one wanted.
+    vectors for each one wanted. The span is kept ``beside`` a tensor, if there is one: only blocks come to the host.
     """
     rng, trace, looks = np.random.default_rng(seed), Trace(), LookSchedule(haste=HASTE)
     width = min(n, width)
-    span = _KrylovSpace(n, min(n, ROOM + 3 * k))
+    span = _KrylovSpace(n, min(n, ROOM + 3 * k), beside)
     block = qr(rng.standard_normal((n, width)), mode="economic")[0]
     most, confirm_at, before = MOST_STEPS if most_steps is None else most_steps, 0, np.zeros(0)
     for step in range(1, most + 1):
@@ -113,8 +117,10 @@ def leading_eigenpairs(
 class _KrylovSpace:
     """Orthonormal vectors, the matrix times each, and the matrix on their span."""
 
-    def __init__(self, n: int, room: int) -> None:
-        self.basis, self.image = np.empty((n, room), order="F"), np.empty((n, room), order="F")
+    def __init__(self, n: int, room: int, beside: Any = None) -> None:
+        self.basis, self.image = (
+            np.empty((n, room), order="F") if beside is None else beside.new_empty((room, n)).T for _ in range(2)
+        )
         self.small = np.zeros((room, room))
         self.size, self.room = 0, room
         self.values, self.directions = np.zeros(0), np.zeros((0, 0))
@@ -122,7 +128,7 @@ class _KrylovSpace:
     def add(self, block: Array, image: Array) -> Array:
         """Add a block that is orthogonal to all before it; return the coordinates of its image in the span."""
         new = slice(self.size, self.size + block.shape[1])
-        self.basis[:, new], self.image[:, new] = block, image
+        self.basis[:, new], self.image[:, new] = _beside(self.basis, block), _beside(self.basis, image)
         self.size = new.stop
         part = _coordinates(self.basis[:, : self.size], image)
         self.small[: self.size, new] = part
@@ -143,7 +149,7 @@ class _KrylovSpace:
         """Keep the best vectors only; ``best`` has been called."""
         chosen = self.directions[:, ::-1][:, :kept]
         for part in (self.basis, self.image):
-            part[:, :kept] = _combined(part[:, : self.size], chosen)
+            part[:, :kept] = _beside(part, _combined(part[:, : self.size], chosen))
         self.small[...] = 0.0
         self.small[range(kept), range(kept)] = self.values[::-1][:kept]
         self.size = kept
@@ -178,24 +184,38 @@ class _KrylovSpace:
         left = np.abs(np.diagonal(r))
         q = q[:, left > NOTHING_LEFT]
         if q.shape[1] and left[q.shape[1] - 1] < NEARLY_NOTHING:
-            q = qr(q - basis @ (basis.T @ q), mode="economic")[0]
+            q = qr(q - _combined(basis, _coordinates(basis, q)), mode="economic")[0]
         return np.asarray(q)
+
+
+def _beside(part: Any, block: Array) -> Any:
+    """Return vectors where others are; those of NumPy may be turned around, tensors may not."""
+    return like(np.ascontiguousarray(block), part) if is_foreign(part) else block
 
 
 def _coordinates(basis: Array, vectors: Array) -> Array:
     """Return ``basis' vectors``, some columns of the basis on each thread: no sum is split."""
+    if is_foreign(basis):
+        return as_numpy(basis.T @ _beside(basis, vectors))
     parts = shares(basis.shape[1], basis.size * vectors.shape[1] // WORTH)
     return np.concatenate(run_blocks(lambda columns: basis[:, columns].T @ vectors, parts))
 
 
 def _combined(basis: Array, coordinates: Array) -> Array:
     """Return ``basis coordinates``, some rows on each thread."""
+    if is_foreign(basis):
+        return as_numpy(basis @ _beside(basis, coordinates))
     parts = shares(len(basis), basis.size * coordinates.shape[1] // WORTH)
     return np.concatenate(run_blocks(lambda rows: basis[rows] @ coordinates, parts))
 
 
 def dense_times(matrix: Array) -> Callable[[Array], Array]:
-    """Return the function that multiplies blocks of vectors by a C-ordered float64 matrix, on all threads."""
+    """Return the function that multiplies blocks of vectors by a C-ordered float64 matrix, on all threads.
+
+    By a tensor they are multiplied where it is.
+    """
+    if is_foreign(matrix):
+        return lambda block: as_numpy(matrix @ _beside(matrix, block))
     from pellucid.solvers.product_kernels import times_four
 
     parts = split_evenly(len(matrix), -(-len(matrix) // BLOCK_ROWS))
@@ -232,6 +252,9 @@ def eigenpairs_at_once(matrix: Array, k: int, *, is_rough: bool = False) -> Eige
 
 def _last_eigenpairs(matrix: Array, k: int) -> tuple[Array, Array]:
     n = len(matrix)
+    if is_foreign(matrix):
+        values, vectors = (as_numpy(part[..., n - k :]) for part in array_namespace(matrix).linalg.eigh(matrix))
+        return values, vectors
     if k == n <= FEW_COLUMNS:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors

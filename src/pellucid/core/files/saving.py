@@ -86,7 +86,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     """Return the model that ``pellucid.save`` wrote to ``path``.
 
     Nothing in the file is executed, and nothing is allocated before its size, kind and place have been checked.
-    A file that is not a whole, unaltered model file raises a :class:`pellucid.core.files.ModelFileError`.
+    A file that is not a whole, unaltered model file raises a ``pellucid.core.files.ModelFileError``.
 
     Parameters
     ----------

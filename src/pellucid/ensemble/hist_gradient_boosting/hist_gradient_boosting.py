@@ -79,7 +79,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
         The labels.
     trees_ : PackedTrees
         All trees, one after another, those of a round in the order of the classes; values of leaves are shrunken.
-    baseline_ : ndarray of shape (n_trees_per_iteration_,)
+    baseline_ : ndarray of shape (n_trees_per_iteration,)
         The raw prediction before the first round.
     bin_thresholds_ : list of ndarray
         The edges between the bins of each feature.
@@ -89,7 +89,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, BoostedTrees):
         Which features are categorical.
     n_iter_, n_trees_per_iteration_ : int
         Rounds, and trees in each.
-    train_score_, validation_score_ : ndarray of shape (n_iter_ + 1,)
+    train_score_, validation_score_ : ndarray of shape (n_iter + 1,)
         Scores before the first and after each round; empty without early stopping, the latter without held-out rows.
     do_early_stopping_ : bool
         Whether scores could stop the fit.
@@ -274,7 +274,7 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
     ----------
     trees_ : PackedTrees
         All trees, one after another; values of leaves are shrunken.
-    baseline_ : ndarray of shape (n_trees_per_iteration_,)
+    baseline_ : ndarray of shape (n_trees_per_iteration,)
         The raw prediction before the first round.
     bin_thresholds_ : list of ndarray
         The edges between the bins of each feature.
@@ -284,7 +284,7 @@ class HistGradientBoostingRegressor(RegressorMixin, BoostedTrees):
         Which features are categorical.
     n_iter_, n_trees_per_iteration_ : int
         Rounds, and trees in each.
-    train_score_, validation_score_ : ndarray of shape (n_iter_ + 1,)
+    train_score_, validation_score_ : ndarray of shape (n_iter + 1,)
         Scores before the first and after each round; empty without early stopping, the latter without held-out rows.
     do_early_stopping_ : bool
         Whether scores could stop the fit.

@@ -46,7 +46,7 @@ class FloatingSelector(SearchingSelector):
         Every set that was scored, in this order.
     fold_scores_ : ndarray of shape (n_sets, n_folds)
         Scores of each.
-    path_ : ndarray of shape (n_iter_,)
+    path_ : ndarray of shape (n_iter,)
         Which of them the search went through; see ``search_table``.
     certificate_, trace_ : Certificate, Trace
         Each step was the best one, and the scores are found again; score and column step by step.

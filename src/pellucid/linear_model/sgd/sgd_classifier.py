@@ -23,9 +23,9 @@ class SGDClassifier(SGDBase):
 
     Parameters
     ----------
-    loss : {'hinge', 'log_loss', 'modified_huber', 'squared_hinge', 'perceptron', 'squared_error', 'huber',
-            'epsilon_insensitive', 'squared_epsilon_insensitive'}, default='hinge'
-        :math:`\ell`; the last four take the targets +1 and -1 as numbers.
+    loss : str, default='hinge'
+        :math:`\ell`: 'hinge', 'log_loss', 'modified_huber', 'squared_hinge', 'perceptron'; 'squared_error', 'huber',
+        'epsilon_insensitive' and 'squared_epsilon_insensitive' take the targets +1 and -1 as numbers.
     penalty : {'l2', 'l1', 'elasticnet', None}, default='l2'
         :math:`\Omega`: half the squared norm, the sum of absolute values, or a mixture.
     alpha : float, default=0.0001

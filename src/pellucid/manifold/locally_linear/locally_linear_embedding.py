@@ -51,7 +51,7 @@ class LocallyLinearEmbedding(Embedding):
     max_iter : int, default=100
         Nothing changes: eigenvectors are computed at once, not step by step.
     method : {'standard', 'hessian', 'modified', 'ltsa'}, default='standard'
-        See :mod:`pellucid.manifold.locally_linear.alignment`; 'hessian' needs more neighbors than
+        See the room ``pellucid.manifold.locally_linear``; 'hessian' needs more neighbors than
         ``n_components * (n_components + 3) / 2``.
     hessian_tol, modified_tol : float, default=1e-4, 1e-12
         Sums that count as 0 in these methods.

@@ -75,7 +75,7 @@ def maxout(values: torch.Tensor, pieces: int) -> torch.Tensor:
 
 
 class Maxout(nn.Module):
-    """:func:`maxout` as a layer: it follows a linear layer that has ``pieces`` outputs for each unit."""
+    """``maxout`` as a layer: it follows a linear layer that has ``pieces`` outputs for each unit."""
 
     def __init__(self, pieces: int = 2) -> None:
         super().__init__()

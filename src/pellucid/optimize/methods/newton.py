@@ -41,7 +41,7 @@ class Newton:
         ``FixedStep(1.0)`` gives the undamped method.
     repair : {"eigenvalues", "bunch-kaufman"}, default="eigenvalues"
         How an indefinite Hessian is made positive definite, see
-        :func:`~pellucid.optimize.methods.newton.modified_solver`.
+        ``modified_solver``.
     """
 
     line_search: LineSearch = StrongWolfe()

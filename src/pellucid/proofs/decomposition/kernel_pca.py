@@ -12,8 +12,10 @@ from scipy import sparse
 from pellucid.proofs.arrays import Array, SparseOrDense, largest
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.kernels.matrices import ProofKernel, gamma_value, kernel_diagonal, kernel_matrix, resolved_kernel
+from pellucid.proofs.kernels.matrices_on_device import centered_there
 from pellucid.proofs.kernels.ridge_equations import equation_claims, rows_claim
 from pellucid.proofs.matrices.eigenpairs import SymmetricMatrix, leading_claims, turned_claim, wrong_signs
+from pellucid.proofs.on_device import rows_here
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import drawn, graded, is_fitting
 from pellucid.proofs.seen import Seen, misshapen
@@ -28,10 +30,10 @@ ROWS_AT_FIT = 64
 def prove_kernel_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Certificate:
     """Return the certificate, with the products computed again from the rows; a fit does less with them."""
     values, vectors = fitted.eigenvalues_, fitted.eigenvectors_
-    n = data.X.shape[0]
-    gamma = gamma_value(parameters.gamma, data.X)
+    X, n = rows_here(data.X), data.X.shape[0]
+    gamma = gamma_value(parameters.gamma, X)
     claims = [
-        rows_claim(fitted.X_fit_, data.X),
+        rows_claim(fitted.X_fit_, X),
         Claim("gamma", "distance of gamma_ from what the parameters mean", abs(fitted.gamma_ - gamma), 0.0),
     ]
     k, wanted = len(values), min(n, parameters.n_components or n)
@@ -42,15 +44,14 @@ def prove_kernel_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Cert
         return wrong
     options = {name: getattr(parameters, name) for name in ("degree", "coef0")}
     kernel = resolved_kernel(parameters.kernel, gamma=gamma, **options, params=parameters.kernel_params)
-    centered, means, diagonal = _centered(kernel, data.X)
+    matrix, means, diagonal = _centered(kernel, X) if X is data.X else centered_there(kernel, data.X)
     rows = drawn(n, ROWS_AT_FIT if is_fitting() else n)
-    matrix = SymmetricMatrix(centered)
     noise = _noise(matrix, diagonal, float(parameters.tol))
     level = max(largest(values), matrix.least_norm)
     disorder = int(np.sum(np.diff(values) > 0) + np.sum(values <= 0 if may_be_fewer else values < 0))
     rounding = 4 * (noise - RESIDUAL) + 8 * sum_error(n)
     claims += [
-        _means_claim(fitted.kernel_means_, means, kernel_diagonal(kernel, data.X)),
+        _means_claim(fitted.kernel_means_, means, kernel_diagonal(kernel, X)),
         *leading_claims(
             matrix, values, vectors, level=level, noise=noise, disorder=disorder + wrong_signs(vectors),
             wants_all=parameters.n_components is None or k < wanted, is_positive=kernel.positive,
@@ -63,7 +64,7 @@ def prove_kernel_pca(fitted: Seen, parameters: Seen, data: TrainingData) -> Cert
     return graded("exact", claims)
 
 
-def _centered(kernel: ProofKernel, X: SparseOrDense) -> tuple[Array, Array, Array]:
+def _centered(kernel: ProofKernel, X: SparseOrDense) -> tuple[SymmetricMatrix, Array, Array]:
     """Return the products about their mean, the mean product of each row, and the products that rounding is part of.
 
     Dense rows of a linear kernel are taken about their mean first, so that an offset of them costs no digits.
@@ -71,11 +72,11 @@ def _centered(kernel: ProofKernel, X: SparseOrDense) -> tuple[Array, Array, Arra
     if kernel.name == "linear" and not sparse.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         rows = X - mean
-        return rows @ rows.T, X @ mean, np.sum(rows**2, axis=1)
+        return SymmetricMatrix(rows @ rows.T), X @ mean, np.sum(rows**2, axis=1)
     products = kernel_matrix(kernel, X)
     means = products.mean(axis=0)
     centered = products - means - products.mean(axis=1)[:, None] + means.mean()
-    return (centered + centered.T) / 2.0, means, kernel_diagonal(kernel, X)
+    return SymmetricMatrix((centered + centered.T) / 2.0), means, kernel_diagonal(kernel, X)
 
 
 def _means_claim(stored: Array, means: Array, diagonal: Array) -> Claim:

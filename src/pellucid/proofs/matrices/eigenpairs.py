@@ -70,10 +70,14 @@ class SymmetricMatrix:
         """Return the matrix times a vector or a block of vectors."""
         return np.asarray(self.matrix @ block)
 
+    def diagonal(self) -> Array:
+        """Return the entries on the diagonal."""
+        return np.asarray(self.matrix.diagonal())
+
     @property
     def trace(self) -> float:
         """The sum of the diagonal, which is that of the eigenvalues."""
-        return float(self.matrix.diagonal().sum())
+        return float(self.diagonal().sum())
 
     @cached_property
     def norm(self) -> float:
@@ -85,7 +89,7 @@ class SymmetricMatrix:
     @cached_property
     def least_norm(self) -> float:
         """What the largest eigenvalue is at least, in size: the root of the mean square, or the largest diagonal."""
-        diagonal = largest(self.matrix.diagonal())
+        diagonal = largest(self.diagonal())
         return max(diagonal, self.norm / np.sqrt(self.matrix.shape[0]) if np.isfinite(self.norm) else 0.0, TINY)
 
 

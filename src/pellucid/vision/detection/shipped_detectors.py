@@ -28,9 +28,9 @@ def shipped_detector(name: str) -> Detector:
 
     Parameters
     ----------
-    name : {"digits yolo", "digits ssd", "digits retinanet", "digits r-cnn", "digits fast r-cnn", \
-"digits faster r-cnn", "digits mask r-cnn", "two digits"}
-        "two digits" is a ``Localizer``, for images of 64 x 64 with two digits of about 28 pixels.
+    name : str
+        "digits yolo", "digits ssd", "digits retinanet", "digits r-cnn", "digits fast r-cnn", "digits faster r-cnn",
+        "digits mask r-cnn" or "two digits": a ``Localizer``, for images of 64 x 64 with two digits of about 28 pixels.
 
     Examples
     --------

@@ -178,6 +178,7 @@ class PassedOnPackages(MetaPathFinder, Loader):
 EXTRAS = {
     "torch": ("PyTorch", "deep"),
     "onnx": ("onnx", "onnx"),
+    "skl2onnx": ("skl2onnx", "dev"),
     "starlette": ("Starlette", "serve"),
     "uvicorn": ("uvicorn", "serve"),
 }

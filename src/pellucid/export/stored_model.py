@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load as safetensors_arrays
 from safetensors.numpy import save as safetensors_bytes
 
@@ -93,13 +94,14 @@ def read_back(proto: Any, facts: Mapping[str, str]) -> Any:
     document = parse_json(facts[DOCUMENT], "document")
     if not isinstance(document, dict) or set(document) != {"format", "model", "arrays"} or document["format"] != FORMAT:
         raise DamagedFileError(f"document must be of format {FORMAT}. Export the model again, or update pellucid.")
-    unpacker = zlib.decompressobj()
-    content = unpacker.decompress(base64.b64decode(facts.get(ARRAYS, "")), MOST_BYTES)
-    arrays = StoredArrays(
-        document["arrays"],
-        {constant.name: constant for constant in proto.graph.initializer},
-        safetensors_arrays(content),
-    )
+    try:
+        content = zlib.decompressobj().decompress(base64.b64decode(facts.get(ARRAYS, "")), MOST_BYTES)
+        rest = safetensors_arrays(content)
+    except (ValueError, zlib.error, SafetensorError):
+        raise DamagedFileError(
+            "arrays in the metadata must be packed as they were written. Copy the file again."
+        ) from None
+    arrays = StoredArrays(document["arrays"], {constant.name: constant for constant in proto.graph.initializer}, rest)
     page = ReadPage(container=arrays)
     model = read_model(document["model"], page)
     page.refuse_leftovers()

@@ -9,9 +9,11 @@ import numpy as np
 from pellucid.core.linear_classifier import dense
 from pellucid.core.onnx.class_answers import labels_at
 from pellucid.core.onnx.graph import DOUBLE, WHOLE, Answers, NotExportableError, Value
+from pellucid.core.types import Array
 from pellucid.kernels.kernels_in_onnx import products
 from pellucid.svm.kernel_machine.machine_rows import class_blocks, class_pairs, machine_coefs
 from pellucid.svm.kernel_machine.support_vector_model import machine_kernel, matrix_function
+from pellucid.svm.svc.svc_probability import SUREST
 
 
 def svr(model: Any, X: Value) -> Answers:
@@ -26,6 +28,8 @@ def svc(model: Any, X: Value) -> Answers:
     scores = _products(model, X) @ coefs.T + model.intercept_
     if n == 2:
         label = labels_at((scores >= 0.0).cast(WHOLE).reshape(-1), model.classes_)
+        if hasattr(model, "probability_slopes_"):
+            return {"label": label, "probabilities": _pair_of_shares(scores, model.probability_slopes_[0])}
         return {"label": label, "scores": scores.reshape(-1)}
     first, second = (np.array([[pair[k] == c for c in range(n)] for pair in class_pairs(n)], float) for k in (0, 1))
     is_first = (scores > 0.0).cast(DOUBLE)
@@ -35,6 +39,13 @@ def svc(model: Any, X: Value) -> Answers:
     winners = by_class if model.break_ties else votes
     shown = scores if model.decision_function_shape == "ovo" else by_class
     return {"label": labels_at(winners.argmax(), model.classes_), "scores": shown}
+
+
+def _pair_of_shares(scores: Value, slopes: Array) -> Value:
+    """Return the probabilities of two classes; of more they are coupled by equations, which a graph cannot solve."""
+    steep = (scores > 0.0).where(float(slopes[1]), float(slopes[0])) * scores
+    share = steep.sigmoid().clip(SUREST, 1.0 - SUREST)
+    return scores.graph.joined([1.0 - share, share])
 
 
 def _products(model: Any, X: Value) -> Value:

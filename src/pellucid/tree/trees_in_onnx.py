@@ -18,6 +18,11 @@ from pellucid.tree.packed_trees import NO_CATEGORIES, WORD, PackedTrees
 
 LESS_OR_EQUAL, EQUAL, MEMBER = 0, 4, 6
 """Modes of nodes."""
+MODE_NAMES = {LESS_OR_EQUAL: "BRANCH_LEQ", EQUAL: "BRANCH_EQ"}
+TREES_SINCE = 5
+"""Version of ai.onnx.ml from which trees have double answers."""
+MOST_LEAVES = 1 << 24
+"""Whole numbers that a float of 32 bits can count."""
 SUM, AS_IT_IS = 1, 0
 """How trees are put together, and what is done to the sum."""
 
@@ -95,9 +100,68 @@ def summed(trees: PackedTrees, X: Value, n_groups: int = 1, value: Array | None 
 
 
 def _ensemble(X: Value, **parts: Any) -> Value:
+    if X.graph.ml_version < TREES_SINCE:
+        return _older_ensemble(X, **parts)
     arrays = ("nodes_modes", "nodes_splits", "leaf_weights", "membership_values")
     held = {name: X.graph.tensor(part) if name in arrays else part for name, part in parts.items()}
     return X.apply("TreeEnsemble", domain=ML, aggregate_function=SUM, post_transform=AS_IT_IS, **held)
+
+
+def _older_ensemble(X: Value, **parts: Any) -> Value:
+    """Return the same by the operator before, whose answers are float of 32 bits: it only counts leaves.
+
+    Nodes that split stand before leaves; every node belongs to the tree whose root leads to it.
+    """
+    if "membership_values" in parts or len(parts["leaf_weights"]) > MOST_LEAVES:
+        raise NotExportableError(
+            "trees that split by sets of categories, or have very many leaves, need ai.onnx.ml 5. Use pellucid.to_onnx."
+        )
+    n, roots = len(parts["nodes_modes"]), np.asarray(parts["tree_roots"])
+    sides = [
+        np.asarray(parts[f"nodes_{side}nodeids"]) + n * np.asarray(parts[f"nodes_{side}leafs"])
+        for side in ("true", "false")
+    ]
+    tree = np.zeros(n + len(parts["leaf_weights"]), dtype=np.int64)
+    level, of = roots, np.arange(len(roots))
+    while len(level):
+        tree[level] = of
+        is_inner = level < n
+        level, of = level[is_inner], of[is_inner]
+        level, of = np.concatenate([sides[0][level], sides[1][level]]), np.tile(of, 2)
+    leaves = np.arange(n, len(tree))
+    lone = sides[0] == sides[1]  # a question without a choice: its leaf stands alone
+    nodes = np.concatenate([np.flatnonzero(~lone), leaves])
+    nodes = nodes[np.argsort(tree[nodes], kind="stable")]
+
+    def column(of_inner: Any, of_leaf: Any) -> list[Any]:
+        every = [*of_inner, *([of_leaf] * len(leaves))]
+        return [every[node] for node in nodes]
+
+    missing = parts.get("nodes_missing_value_tracks_true", [0] * n)
+    counted = X.graph.apply(
+        "TreeEnsembleRegressor",
+        X,
+        dtype=np.dtype(np.float32),
+        domain=ML,
+        n_targets=len(roots),
+        aggregate_function="SUM",
+        post_transform="NONE",
+        nodes_treeids=tree[nodes].tolist(),
+        nodes_nodeids=nodes.tolist(),
+        nodes_modes=column([MODE_NAMES[mode] for mode in parts["nodes_modes"].tolist()], "LEAF"),
+        nodes_featureids=column(parts["nodes_featureids"], 0),
+        nodes_values_as_tensor=X.graph.tensor(np.array(column(parts["nodes_splits"], 0.0))),
+        nodes_truenodeids=column(sides[0].tolist(), 0),
+        nodes_falsenodeids=column(sides[1].tolist(), 0),
+        nodes_missing_value_tracks_true=column(missing, 0),
+        target_treeids=tree[leaves].tolist(),
+        target_nodeids=leaves.tolist(),
+        target_ids=tree[leaves].tolist(),
+        target_weights_as_tensor=X.graph.tensor(np.arange(len(leaves), dtype=np.float64)),
+    )[0]
+    said = counted.cast(WHOLE).entries_of(parts["leaf_weights"])
+    groups = parts["n_targets"]
+    return said if groups == len(roots) else said.reshape(-1, len(roots) // groups, groups).sum(axis=1, keep=False)
 
 
 def _leaves(target: Array, weight: Array, n_targets: int | None = None) -> dict[str, Any]:

@@ -39,14 +39,14 @@ def answers(model: Any, X: Rows) -> Answers:
 def through(steps: Any, X: Rows) -> Rows:
     """Return rows as they come out of the steps of a pipeline."""
     for _, step in steps.steps:
-        if step is not None and step != "passthrough":
+        if step is not None and not isinstance(step, str):  # such a word lets everything pass
             X = transformed(step, X)
     return X
 
 
 def transformed(step: Any, X: Rows) -> Rows:
     """Return what a fitted transformer makes of rows."""
-    if step == "passthrough":
+    if isinstance(step, str):
         return X
     if isinstance(step, Pipeline):
         return through(step, X)
@@ -61,14 +61,21 @@ def transformed(step: Any, X: Rows) -> Rows:
 
 def inputs_of(model: Any, graph: Graph) -> Rows:
     """Return the inputs of a model's graph: one matrix, or where the first step reads a table, its columns."""
-    first = model[0] if isinstance(model, Pipeline) else model
+    first = _first_step(model)
     table = _tables().get(type(first).__name__)
     return graph.input(ROWS_NAME, n_columns=first.n_features_in_) if table is None else table[0](first, graph)
 
 
+def _first_step(model: Any) -> Any:
+    """Return what sees the rows as they are given: of a pipeline the first step that does something."""
+    if not isinstance(model, Pipeline):
+        return model
+    return _first_step(next(step for _, step in model.steps if step is not None and not isinstance(step, str)))
+
+
 def feeds_of(model: Any, X: Data) -> dict[str, Array]:
     """Return rows as the inputs of a model's graph take them."""
-    first = model[0] if isinstance(model, Pipeline) else model
+    first = _first_step(model)
     table = _tables().get(type(first).__name__)
     return {ROWS_NAME: np.asarray(X, dtype=np.float64)} if table is None else table[1](first, X)
 

@@ -17,6 +17,8 @@ from pellucid.core.types import Array
 
 ML = "ai.onnx.ml"
 OPSETS = {"": 21, ML: 5}
+TABLES_SINCE = 4
+"""Version of ai.onnx.ml from which labels are looked up by double numbers."""
 IR_VERSION = 10
 """Of onnx 1.17, the oldest that the extra allows."""
 ROWS = "rows"
@@ -183,7 +185,14 @@ class Value:
 
     def places_in(self, known: Array, unknown: int) -> Value:
         """Return the place of each value among those known; ``unknown`` of one that is not."""
-        keys = known.astype(object) if known.dtype.kind in "OU" else known.astype(DOUBLE)
+        is_words = known.dtype.kind in "OU"
+        if self.graph.ml_version < TABLES_SINCE and not is_words:
+            same = self.equals(known.astype(DOUBLE)).cast(WHOLE)
+            return (same.max() > 0).where(same.apply("ArgMax", axis=1, keepdims=1), unknown)
+        keys = known.astype(object) if is_words else known.astype(DOUBLE)
+        if self.graph.ml_version < TABLES_SINCE:
+            given = {"keys_strings": list(keys), "values_int64s": list(range(len(keys))), "default_int64": unknown}
+            return self.apply("LabelEncoder", domain=ML, dtype=WHOLE, **given)
         tables = {"keys_tensor": keys, "values_tensor": np.arange(len(keys)), "default_tensor": np.array([unknown])}
         held = {name: self.graph.tensor(table) for name, table in tables.items()}
         return self.apply("LabelEncoder", domain=ML, dtype=WHOLE, **held)
@@ -200,11 +209,12 @@ class Value:
 class Graph:
     """Operators, constants and inputs in the order in which they were written."""
 
-    def __init__(self) -> None:
+    def __init__(self, ml_version: int = OPSETS[ML]) -> None:
         with needs_extra("pellucid.to_onnx"):
             import onnx.helper
             import onnx.numpy_helper
         self.helper, self.numpy_helper = onnx.helper, onnx.numpy_helper
+        self.ml_version = ml_version
         self.nodes: list[Any] = []
         self.constants: dict[tuple[Any, ...], Any] = {}
         self.inputs: list[Any] = []
@@ -292,10 +302,24 @@ class Graph:
         constants = [constant for constant in self.constants.values() if constant.name in used]
         graph = self.helper.make_graph(nodes, name, self.inputs, infos, constants)
         domains = {node.domain for node in nodes} | {""}
-        opsets = [self.helper.make_opsetid(domain, OPSETS[domain]) for domain in sorted(domains)]
+        versions = {**OPSETS, ML: self.ml_version}
+        opsets = [self.helper.make_opsetid(domain, versions[domain]) for domain in sorted(domains)]
         model = self.helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="pellucid")
         self.helper.set_model_props(model, dict(metadata))
-        return model
+        return _with_shapes(model)
+
+
+def _with_shapes(model: Any) -> Any:
+    """Return the model with the dimensions of its outputs, of which the first is that of the rows."""
+    from onnx import shape_inference
+
+    found = {one.name: one for one in shape_inference.infer_shapes(model).graph.output}
+    for output in model.graph.output:
+        output.CopyFrom(found[output.name])
+        for place, size in enumerate(output.type.tensor_type.shape.dim):
+            if not place or not size.HasField("dim_value"):
+                size.dim_param = f"{output.name}_{place}" if place else ROWS
+    return model
 
 
 def _needed(nodes: list[Any], wanted: set[str]) -> list[Any]:

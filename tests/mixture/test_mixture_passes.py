@@ -201,6 +201,17 @@ def test_other_changes_are_noticed(name):
         assert not pellucid.verify(model, rows).holds
 
 
+@pytest.mark.parametrize("column", range(4))
+def test_a_density_that_no_step_leaves_is_noticed_whatever_the_likelihood_says(column):
+    rows, _ = lazy()
+    model = Mixture(**BY_COLUMN).fit(rows)
+    model.densities_[0][column] = changed(model.densities_[0][column])
+    model.log_likelihood_ = model.lower_bound_ = model.lower_bounds_[-1] = model.score(FRAME)
+    with pytest.warns(pellucid.UncertifiedWarning):
+        found = pellucid.verify(model, rows)
+    assert not {claim.name: claim for claim in found.claims}["score"].holds
+
+
 @pytest.mark.parametrize("change", ["mean", "covariance", "length"])
 def test_a_changed_density_of_rows_is_noticed(change):
     model = Mixture(**OF_ROWS).fit(blocks(NUMBERS))

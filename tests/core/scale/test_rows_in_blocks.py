@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards, find_card
-from pellucid.core.scale import block_data
+from pellucid.core.scale import block_data, moments
 from pellucid.core.scale.instead import INSTEAD
 from pellucid.core.scale.moments import summarize_block
 from pellucid.core.scale.row_blocks import RowBlock
@@ -496,6 +496,17 @@ def test_large_values_of_float32_have_squares_in_float64():
     in_memory = LinearRegression().fit(rows.astype(float), Y[:60, 0])
     in_blocks = LinearRegression().fit(blocks(rows, height=20), blocks(Y[:60, 0]))
     np.testing.assert_allclose(in_blocks.coef_, in_memory.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_first_rows_far_from_the_others_cost_no_digits(alone, monkeypatch):
+    monkeypatch.setattr(moments, "CHUNK", 40 * P)
+    rows, weight = X[:400].copy(), np.ones(400)
+    rows[40:] += 1e9
+    weight[:40] = 1e-12
+    found = moments.moments_of((rows,), weight, alone=alone)
+    away = rows[40:] - rows[40:].mean(axis=0)
+    np.testing.assert_allclose(found.scatter.diagonal(), (away**2).sum(axis=0) + 40e6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("order", "CF")

@@ -61,3 +61,5 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+nitpick_ignore_regex = [("py:obj", r"\w+_")]  # numpydoc links attributes that are properties by their bare names

@@ -77,7 +77,7 @@ class MiniBatchKMeans(CenteredClusters):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        :math:`\\mu_k`.
+        :math:`\mu_k`.
     labels_ : ndarray of shape (n_samples,)
         The nearest center of each training row; not there without ``compute_labels``.
     inertia_ : float

@@ -38,7 +38,7 @@ class MLPClassifier(ClassifierMixin, MultilayerPerceptron):
     solver : {"adam", "sgd", "lbfgs"} or method, default="adam"
         How the weights move; any method of ``pellucid.optimize`` that takes batches will do.
     alpha : float, default=0.0001
-        Weight of the penalty :math:`\\frac{\\alpha}{2}\\|W\\|^2`, divided by the rows of a batch.
+        Weight of the penalty :math:`\frac{\alpha}{2}\|W\|^2`, divided by the rows of a batch.
     batch_size : int or "auto", default="auto"
         Rows of a batch; "auto" is 200, or all if they are fewer.
     learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"

@@ -6,6 +6,8 @@
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-gpu runs the tests of arrays on devices on a card, where there is one;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
+# make test-oldest tests the families and the wheel with the lowest versions that pyproject.toml allows;
+# make release lays a tested wheel and the source into dist/;
 # make gallery exports the pages of docs/gallery.md into build/gallery;
 # make method NAME=cluster/kmedoids lays the files of a new method.
 
@@ -14,10 +16,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 BASE := .venv-base
 PROOFS := .venv-proofs
+OLDEST := .venv-oldest
 INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
+# What can be tested without PyTorch and the other tools of the extra dev.
+OLDEST_TESTS := cluster cross_decomposition decomposition discriminant_analysis ensemble feature_selection kernel_ridge \
+	kernels linear_model losses manifold mixture neighbors probability proofs ranking solvers
 
-.PHONY: learn test test-base test-proofs test-gpu test-machines attack false-alarms bench gallery method clean
+.PHONY: learn test test-base test-proofs test-gpu test-oldest test-machines release attack false-alarms bench gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -41,6 +47,10 @@ test-proofs: $(BASE)/.wheel $(PROOFS)/.bare
 test-gpu: $(VENV)/.dev
 	PELLUCID_DEVICE=cuda $(BIN)/python -m pytest tests/core/device -rs
 
+test-oldest: $(OLDEST)/.lowest
+	$(OLDEST)/bin/python -m tools.try_base
+	$(OLDEST)/bin/python -m pytest -n auto $(addprefix tests/,$(OLDEST_TESTS))
+
 test-machines: $(VENV)/.dev
 	$(BIN)/python -m tests.machines
 
@@ -53,6 +63,13 @@ false-alarms: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(FAMILY)
 
+release: $(VENV)/.dev test-base
+	rm -rf dist
+	$(BIN)/python $(INSTALL) build twine
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m tools.try_distributions dist
+
 gallery: $(VENV)/.base
 	$(BIN)/python -m pellucid.app.playing.gallery build/gallery
 	@echo "Open build/gallery/index.html in a browser."
@@ -61,7 +78,7 @@ method: $(VENV)/.dev
 	$(BIN)/python -m tools.new_method $(NAME) $(CLASS)
 
 clean:
-	rm -rf $(VENV) $(BASE) $(PROOFS) learned
+	rm -rf $(VENV) $(BASE) $(PROOFS) $(OLDEST) dist learned
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -94,4 +111,14 @@ $(PROOFS)/.bare: $(BASE)/.wheel
 	test -x $(PROOFS)/bin/python || $(PYTHON) -m venv $(PROOFS)
 	$(PROOFS)/bin/python $(INSTALL) numpy scipy safetensors
 	$(PROOFS)/bin/python $(INSTALL) --force-reinstall --no-deps .
+	touch $@
+
+# The lowest versions of what the wheel stands on, and the newest of what only tests need.
+$(OLDEST)/.lowest: $(BASE)/.wheel tools/lowest_versions.py
+	test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python $(INSTALL) packaging
+	$(OLDEST)/bin/python -m tools.lowest_versions > $(OLDEST)/lowest.txt
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install --constraint $(OLDEST)/lowest.txt . \
+		pytest==9.2.0 pytest-xdist hypothesis polars
+	$(OLDEST)/bin/python -m pip --disable-pip-version-check --quiet install --force-reinstall --no-deps .
 	touch $@

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pellucid.core.public_names import PassedOnPackages, name_finder
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Certificate",

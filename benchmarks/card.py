@@ -68,9 +68,10 @@ def report(console: Console, only: str) -> None:
 
 def all_rows() -> list[CardRow]:
     """Return the lines of the table."""
-    from benchmarks import card_distances, card_factors, card_sums
+    from benchmarks import card_distances, card_factors, card_networks, card_sums
 
-    return [row for kind in (card_sums, card_distances, card_factors) for row in kind.card_rows(SCALE)]
+    kinds = (card_sums, card_distances, card_factors, card_networks)
+    return [row for kind in kinds for row in kind.card_rows(SCALE)]
 
 
 def _measured(row: CardRow, there: Any) -> tuple[str, ...]:

@@ -43,7 +43,10 @@ def report(console: Console, only: str) -> None:
 
 
 def _libraries(k: int) -> dict[str, Callable[[Any, Any], tuple[Any, Any]]]:
-    """Return, by the name of a library, what clusters rows from given centers."""
+    """Return, by the name of a library, what clusters rows from given centers.
+
+    The labels of the others are those of their last round, before it moved the centers; ours are of the last centers.
+    """
     found: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {"pellucid": _ours}
     if find_spec("flash_kmeans"):
         found["flash-kmeans"] = lambda X, start: _flash(X, start, k)
@@ -53,8 +56,10 @@ def _libraries(k: int) -> dict[str, Callable[[Any, Any], tuple[Any, Any]]]:
 
 
 def _ours(X: Any, start: Any) -> tuple[Any, Any]:
+    import torch
+
     model = KMeans(len(start), init=start.cpu().numpy(), n_init=1, max_iter=ROUNDS, tol=0.0).fit(X)
-    return model.labels_, model.cluster_centers_
+    return torch.as_tensor(model.labels_), torch.as_tensor(model.cluster_centers_)
 
 
 def _flash(X: Any, start: Any, k: int) -> tuple[Any, Any]:

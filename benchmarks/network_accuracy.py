@@ -100,8 +100,8 @@ def main() -> None:
             scores = [run(data, seed) for seed in asked.seeds]
             seconds = (time.perf_counter() - started) / len(scores)
             shown = " ".join(f"{score:.4f}" for score in scores)
-            spread = np.std(scores, ddof=1)
-            print(f"{run.__name__}: {np.mean(scores):.4f} +- {spread:.4f} ({shown}), {seconds:.0f} s each", flush=True)
+            spread = f" +- {np.std(scores, ddof=1):.4f}" if len(scores) > 1 else ""
+            print(f"{run.__name__}: {np.mean(scores):.4f}{spread} ({shown}), {seconds:.1f} s each", flush=True)
 
 
 if __name__ == "__main__":

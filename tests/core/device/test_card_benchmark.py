@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import card_distances, card_factors
+from benchmarks import card_distances, card_factors, card_networks
 from benchmarks.card import _measured
 
 from tests.core.device.conftest import DEVICE
@@ -15,9 +15,11 @@ torch = pytest.importorskip("torch")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:Array API does not support LU")  # of scikit-learn
 @pytest.mark.parametrize(
-    "row", [*card_distances.card_rows(1e-4), *card_factors.card_rows(1e-4)], ids=lambda row: row.name
+    "row",
+    [row for kind in (card_distances, card_factors, card_networks) for row in kind.card_rows(1e-4)],
+    ids=lambda row: row.name,
 )
-def test_lines_about_distances_and_factors(row):
+def test_lines_about_distances_factors_and_networks(row):
     worse = float(_measured(row, torch.device(DEVICE))[-1])
     # rows are drawn otherwise there, and nonnegative factors end in another minimum
     assert worse < (0.1 if "start" in row.name or "NMF" in row.name else 1e-4)

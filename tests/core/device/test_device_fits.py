@@ -248,10 +248,12 @@ def test_bernoulli_impossible_rows(there: There) -> None:
 
 
 def test_the_page_names_the_methods() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "device.md").read_text(encoding="utf-8")
+    home = Path(__file__).parents[3]
+    page, front = ((home / name).read_text(encoding="utf-8") for name in ("docs/device.md", "README.md"))
     rows = page.split("## How\n")[1].split("One mechanism")[0].splitlines()
     named = {name for row in rows if row.startswith("| ") for name in re.findall(r"[A-Z]\w+", row.split("|")[2])}
     assert named == {name for name, card in CARDS.items() if card.device}
+    assert f"{len(named)} methods [on a GPU](docs/device.md)" in front
 
 
 def test_what_a_device_does_not_take(there: There) -> None:

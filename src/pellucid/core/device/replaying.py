@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 BEFORE = 3
@@ -14,11 +14,12 @@ class Replayed:
 
     Small kernels take longer to be launched one by one than to run. On a card the launches of one call are recorded in
     a CUDA graph, and started together in all later ones; elsewhere the step is just called. What it returns is
-    overwritten by the next call.
+    overwritten by the next call. Of the generators that it draws from, the device's own is known; others are named.
+    A replay draws from where they stand, as a call would.
     """
 
-    def __init__(self, step: Callable[[], Any], there: Any) -> None:
-        self.step, self.there = step, there
+    def __init__(self, step: Callable[[], Any], there: Any, generators: Sequence[Any] = ()) -> None:
+        self.step, self.there, self.generators = step, there, generators
         self._calls = 0
         self._graph: Any = None
         self._side: Any = None
@@ -44,6 +45,8 @@ class Replayed:
             if self._calls <= BEFORE:
                 found = self.step()
             else:
+                for generator in self.generators:
+                    graph.register_generator_state(generator)
                 graph.capture_begin(capture_error_mode="thread_local")
                 found = self.step()
                 graph.capture_end()

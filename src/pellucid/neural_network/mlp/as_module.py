@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pellucid.core.arrays import on_host
 from pellucid.core.public_names import needs_extra
 from pellucid.core.types import Array
 
@@ -16,6 +17,7 @@ def as_module(coefs: list[Array], intercepts: list[Array], activation: str, piec
         from pellucid.neural_network.modules.dense_layers import activation as activation_layer
 
     def linear(W: Array, b: Array) -> Any:
+        W, b = on_host(W), on_host(b)
         layer = torch.nn.utils.skip_init(torch.nn.Linear, *W.shape, dtype=getattr(torch, str(W.dtype)))
         layer.weight.data.copy_(torch.from_numpy(W.T.copy()))
         layer.bias.data.copy_(torch.from_numpy(b.copy()))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from pellucid.core.scale.table_in_blocks import TableInBlocks, as_floats
 from pellucid.core.threads import run_blocks, split_evenly
@@ -85,7 +86,7 @@ class DenseTrainer:
         seed: int = 0,
     ) -> None:
         self.shape, self.weights, self.alpha = shape, weights, alpha
-        self.activation = activation
+        self.activation, self.output, self.dropout, self.seed = activation, output, dropout, seed
         self._batch: tuple[TrainingRows, Array | slice] | None = None
         self.moments = BatchMoments(shape, weights.dtype) if shape.is_normalized else None
         self._engines = [
@@ -101,6 +102,13 @@ class DenseTrainer:
         self._parts: list[Array] = []
         self._parts_layers: list[Layers] = []
         self._layers = shape.views(weights)
+
+    def learn_batches(
+        self, rows: TrainingRows, order: Array | None, batch_size: int, update: Update
+    ) -> Iterator[tuple[float, int]]:
+        """Make a step for each batch of rows in an order; yield its objective before, and how many rows it has."""
+        for batch in gen_batches(len(rows), min(batch_size, len(rows))):
+            yield self.learn(rows, batch if order is None else order[batch], update), batch.stop - batch.start
 
     def learn(self, rows: TrainingRows, places: Array | slice, update: Update) -> float:
         """Make one step for a batch; return the batch's objective before it."""
@@ -146,6 +154,10 @@ class DenseTrainer:
         total[:n_coefs] += self.alpha * coefs
         scale = 1.0 / rows.total_weight()
         return (loss + 0.5 * self.alpha * float(coefs @ coefs)) * scale, total * scale
+
+    def scores(self, X: SparseOrDense) -> Array:
+        """Return the scores of rows by the layers as they are now."""
+        return scores_of(*self.layers(), self.activation, X)
 
     def layers(self) -> tuple[list[Array], list[Array]]:
         """Return matrices and intercepts as a network without normalization has them, copied."""

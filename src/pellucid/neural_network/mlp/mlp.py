@@ -58,16 +58,31 @@ class MultilayerPerceptron(CertifiedEstimator):
 
     def _learn(self, data: TrainingData, *, is_part: bool = False) -> Self:
         """Train on rows: to the end, or, where they are a part of the data, one epoch."""
-        from pellucid.neural_network.mlp.dense_trainer import as_rows
+        from pellucid.neural_network.mlp.dense_trainer import DenseTrainer, as_rows
+
+        rows = as_rows(data.X, data.y.reshape(len(data.y), -1), data.weight, data.X.dtype)
+        watched = partial(self._watched, data, self._out_activation(data))
+        watch = self._watch(*data.given[:2], attributes=watched, max_iter=self.max_iter)
+        found, course = self._trained(data, rows, watch, DenseTrainer, is_part=is_part)
+        self._adopt(found, data)
+        setattr(self, TRAINING_STATE, course)
+        return self
+
+    def _trained(
+        self,
+        data: TrainingData,
+        rows: TrainingRows,
+        watch: Watch,
+        trainer: Callable[..., DenseTrainer],
+        *,
+        is_part: bool = False,
+    ) -> tuple[Fit, Course]:
+        """Return the fit of a network, by a trainer that takes such rows, and where its training ended."""
         from pellucid.neural_network.mlp.mlp_solvers import printing
 
         random = check_random_state(self.random_state)
-        rows = as_rows(data.X, data.y.reshape(len(data.y), -1), data.weight, data.X.dtype)
         out_activation = self._out_activation(data)
-        course = self._course_for(rows, out_activation, random, goes_on=is_part or self.warm_start)
-        watch = self._watch(
-            *data.given[:2], attributes=partial(self._watched, data, out_activation), max_iter=self.max_iter
-        )
+        course = self._course_for(rows, out_activation, random, trainer, goes_on=is_part or self.warm_start)
         seen = len(course.loss_curve)
         learned = replace(rows, Y=course.target.of_network(rows.Y))
         watch = printing(watch) if self.verbose else watch
@@ -85,9 +100,7 @@ class MultilayerPerceptron(CertifiedEstimator):
             **self._counts(course, data, out_activation, held_out),
             **self._evidence(coefs, intercepts, out_activation, data),
         }
-        self._adopt(Fit(attributes, course.trace, stopped), data)
-        setattr(self, TRAINING_STATE, course)
-        return self
+        return Fit(attributes, course.trace, stopped), course
 
     def _train(
         self,
@@ -114,12 +127,17 @@ class MultilayerPerceptron(CertifiedEstimator):
         return learn_in_epochs(course, trained, self._epochs(len(trained), random, score, is_part), watch), held_out
 
     def _course_for(
-        self, rows: TrainingRows, out_activation: str, random: np.random.RandomState, *, goes_on: bool
+        self,
+        rows: TrainingRows,
+        out_activation: str,
+        random: np.random.RandomState,
+        trainer: Callable[..., DenseTrainer],
+        *,
+        goes_on: bool,
     ) -> Course:
         """Return where the training begins: anew, or where the last one ended."""
         from pellucid.neural_network.mlp.activations import OUTPUTS, activation_named
         from pellucid.neural_network.mlp.dense_layers import DenseShape, first_weights
-        from pellucid.neural_network.mlp.dense_trainer import DenseTrainer
         from pellucid.neural_network.mlp.mlp_solvers import Course, TargetUnits
 
         known = vars(self).get(TRAINING_STATE)
@@ -132,14 +150,14 @@ class MultilayerPerceptron(CertifiedEstimator):
         shape = DenseShape(
             rows.X.shape[1], hidden_sizes(self), rows.Y.shape[1], activation.pieces, self.batch_normalization
         )
-        weights = first_weights(shape, self.initialization, self.activation, random, rows.X.dtype)
+        weights = first_weights(shape, self.initialization, self.activation, random, rows.Y.dtype)
         target = TargetUnits.of(rows.Y) if getattr(self, "standardize_target", False) else TargetUnits()
         if goes_on and hasattr(self, "coefs_"):  # read from a file, normalization built in
             layers = shape.views(weights)
             stored_layers = target.taken_out(self.coefs_, self.intercepts_)
             for own, stored in zip((*layers.coefs, *layers.intercepts), chain(*stored_layers), strict=True):
                 own[:] = stored
-        trainer = DenseTrainer(
+        begun = trainer(
             shape,
             weights,
             activation,
@@ -148,7 +166,7 @@ class MultilayerPerceptron(CertifiedEstimator):
             dropout=self.dropout,
             seed=int(random.randint(2**31)) if self.dropout else 0,
         )
-        return Course(trainer, None, Patience(self.tol, self.n_iter_no_change), target=target)
+        return Course(begun, None, Patience(self.tol, self.n_iter_no_change), target=target)
 
     def _update_for(self, trainer: DenseTrainer) -> Update:
         """Return the method that moves the weights."""
@@ -183,9 +201,7 @@ class MultilayerPerceptron(CertifiedEstimator):
         return rows.take(kept), held_out
 
     def _held_out_score(self, course: Course, held_out: TrainingRows, out_activation: str) -> float:
-        from pellucid.neural_network.mlp.dense_trainer import scores_of
-
-        scores = scores_of(*course.trainer.layers(), course.trainer.activation, held_out.X)
+        scores = course.trainer.scores(held_out.X)
         if not np.isfinite(scores).all():  # it has diverged: the next batch says so
             return np.nan
         return self._score_of(scores, held_out.Y, held_out.weight, out_activation)

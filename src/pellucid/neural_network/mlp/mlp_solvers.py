@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.utils import gen_batches, shuffle
+from sklearn.utils import shuffle
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -141,17 +141,15 @@ def _one_epoch(course: Course, turns: Turns, batch_size: int) -> float:
     """Take every row once; return the mean objective of the batches, each as it was before its step."""
     total, number = 0.0, 0
     for rows, order in turns.epoch():
-        for batch in gen_batches(len(rows), min(batch_size, len(rows))):
+        for loss, count in course.trainer.learn_batches(rows, order, batch_size, course.update):  # type: ignore[arg-type]
             number += 1
-            places = batch if order is None else order[batch]
-            loss = course.trainer.learn(rows, places, course.update)  # type: ignore[arg-type]
             if not np.isfinite(loss):
                 epoch = len(course.loss_curve) + 1
                 raise DivergedError(
                     f"loss must stay finite, got {loss} at batch {number} of epoch {epoch}. Solver "
                     "produced non-finite parameter weights. Scale the columns of X, or lower learning_rate_init."
                 )
-            total += loss * (batch.stop - batch.start)
+            total += loss * count
     return total / len(turns.rows)
 
 

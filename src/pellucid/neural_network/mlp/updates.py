@@ -64,11 +64,15 @@ class AdamUpdate:
         self.mean, self.squares = np.zeros_like(weights), np.zeros_like(weights)
         self.t = 0
 
+    def next_rate(self) -> float:
+        """Return the rate of the next step, corrected for the means having started at 0."""
+        self.t += 1
+        return float(self.rate * np.sqrt(1 - self.beta_2**self.t) / (1 - self.beta_1**self.t))
+
     def move(self, weights: Array, gradient: BatchGradient) -> float:
         """Make one step; return the squared norm of the penalized weights before it."""
-        self.t += 1
         number = weights.dtype.type
-        rate = number(self.rate * np.sqrt(1 - self.beta_2**self.t) / (1 - self.beta_1**self.t))
+        rate = number(self.next_rate())
         betas = (self.beta_1, self.beta_2, 1 - self.beta_1, 1 - self.beta_2)
         options = (rate, *map(number, betas), number(self.epsilon))
 
@@ -95,6 +99,10 @@ class MomentumUpdate:
         self.rate = self.first_rate = rate
         self.momentum, self.looks_ahead, self.schedule, self.power = momentum, looks_ahead, schedule, power
         self.velocity = np.zeros_like(weights)
+
+    def next_rate(self) -> float:
+        """Return the rate of the next step."""
+        return self.rate
 
     def move(self, weights: Array, gradient: BatchGradient) -> float:
         """Make one step; return the squared norm of the penalized weights before it."""

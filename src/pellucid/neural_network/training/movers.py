@@ -18,8 +18,16 @@ Loss = Callable[[], Tensor]
 class Mover(Protocol):
     """One step for one batch."""
 
-    def step(self, loss: Loss, time: float) -> Tensor:
-        """Move the weights; return the loss before that. ``time`` counts epochs."""
+    def follow(self, time: float) -> None:
+        """Let the rates follow their schedule; ``time`` counts epochs."""
+        ...
+
+    def move(self, loss: Loss) -> Tensor:
+        """Move the weights; return the loss before that."""
+        ...
+
+    def make_recordable(self) -> None:
+        """Let a step read all its numbers where the weights are."""
         ...
 
     def state(self) -> dict[str, Any]:
@@ -72,13 +80,26 @@ class TorchMover:
         self._first = [group["lr"] for group in optimizer.param_groups]
         self._last_share = 1.0
 
-    def step(self, loss: Loss, time: float) -> Tensor:
-        """Move the weights; return the loss before that."""
+    def follow(self, time: float) -> None:
+        """Let the rates follow their schedule."""
         share = self.share(time)
-        if share != self._last_share:
-            for group, first in zip(self.optimizer.param_groups, self._first, strict=True):
+        if share == self._last_share:
+            return
+        for group, first in zip(self.optimizer.param_groups, self._first, strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(first * share)
+            else:
                 group["lr"] = first * share
-            self._last_share = share
+        self._last_share = share
+
+    def make_recordable(self) -> None:
+        """Keep rates where the weights are: a recorded step tells its kernels no new numbers."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = torch.tensor(group["lr"], dtype=torch.float32, device=group["params"][0].device)
+            group["capturable"] = True
+
+    def move(self, loss: Loss) -> Tensor:
+        """Move the weights; return the loss before that."""
         self.optimizer.zero_grad(set_to_none=True)
         value = loss()
         value.backward()
@@ -129,8 +150,15 @@ class MethodMover:
         value.backward()  # not autograd.grad: several processes add up their gradients on the way back
         return torch.cat([(torch.zeros_like(own) if own.grad is None else own.grad).flatten() for own in self._weights])
 
-    def step(self, loss: Loss, time: float) -> Tensor:
-        """Move the weights; return the loss where the method asked first. Its schedule counts steps, not time."""
+    def follow(self, time: float) -> None:
+        """Nothing to do: the schedule of a method counts steps, not time."""
+
+    def make_recordable(self) -> None:
+        """Refuse: nobody knows what a method asks the host for."""
+        raise NotImplementedError
+
+    def move(self, loss: Loss) -> Tensor:
+        """Move the weights; return the loss where the method asked first."""
         self._loss, self._value = loss, None
         self._state = self.method.step(self, self._state)
         self._place(self._state.x)

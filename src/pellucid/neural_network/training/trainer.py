@@ -25,6 +25,7 @@ from pellucid.neural_network.training.devices import (
 )
 from pellucid.neural_network.training.movers import Loss, Mover, mover_for
 from pellucid.neural_network.training.recipe import Patience, TrainingRecipe
+from pellucid.neural_network.training.recorded_steps import RecordedSteps, can_be_recorded
 
 EPOCH_SEED = 1_000_003
 """Seeds of epochs are the run's seed times this number plus the epoch: no two runs of near seeds share one."""
@@ -115,8 +116,12 @@ def train(
         start = find_checkpoint(recipe.checkpoint, recipe) or start
     mover = _mover_at(run, start, recipe)
     step_loss = _step_loss(processes.shared(module), loss, recipe, device)
+    is_alone = processes.count == 1 and not recipe.compiled and len(rows) >= recipe.batch_size
+    recorded = is_alone and can_be_recorded(module, rows, loss, mover, recipe)
+    draws = torch.Generator(next(module.parameters()).device) if recipe.augmentation else None
+    loop = _EpochParts(rows, step_loss, mover, recipe, processes, tick, draws)
     with threads_of_torch():
-        _run_epochs(run, _EpochParts(rows, step_loss, mover, recipe, processes, tick), score, watch)
+        _run_epochs(run, loop, score, watch, _recorded(module, loop) if recorded else None)
     run.keep_best()
     run.mover = {name: value.cpu() if isinstance(value, Tensor) else value for name, value in mover.state().items()}
     run.stopped = run.stopped or ("patience" if run.patience.is_out else "epochs")
@@ -133,31 +138,50 @@ class _EpochParts:
     recipe: TrainingRecipe
     processes: Processes
     tick: Callable[[float], Any]
+    draws: torch.Generator | None
+    """What the changes of images are drawn from."""
 
-    def loss_of_batch(self, places: Tensor, draws: torch.Generator | None) -> Loss:
+    def loss_of_batch(self, places: Tensor) -> Loss:
         """Return the loss of this process's share of a batch, cut out and changed once, as a function."""
         batch = self.rows.take(self.processes.share(places))
         for change in self.recipe.augmentation:
-            images, targets = change(batch.inputs, batch.targets, draws)
+            images, targets = change(batch.inputs, batch.targets, self.draws)
             batch = batch._replace(inputs=images, targets=targets)
         if self.processes.count == 1:
             return partial(self.step_loss, batch)
         importance = self.processes.importance(self.rows, places)
         return lambda: importance * self.step_loss(batch)
 
+    def move(self, places: Tensor) -> Tensor:
+        """Make the step of a batch; return its loss before that."""
+        return self.mover.move(self.loss_of_batch(places))
+
     def try_rows(self, places: Tensor, n: int) -> None:
         """Take the memory that a batch of so many of these rows takes."""
         self.step_loss(self.rows.take(places[:n])).backward()
 
 
-def _run_epochs(run: Training, loop: _EpochParts, score: Callable[[nn.Module], float] | None, watch: Watch) -> None:
+def _recorded(module: nn.Module, loop: _EpochParts) -> RecordedSteps:
+    """Return the steps of full batches, which are recorded."""
+    loop.mover.make_recordable()
+    there, draws = next(module.parameters()).device, [loop.draws] if loop.draws else []
+    return RecordedSteps(loop.move, loop.recipe.batch_size, there, draws)
+
+
+def _run_epochs(
+    run: Training,
+    loop: _EpochParts,
+    score: Callable[[nn.Module], float] | None,
+    watch: Watch,
+    recorded: RecordedSteps | None,
+) -> None:
     """Run the epochs that are left, until something stops them."""
     recipe, device = loop.recipe, next(run.module.parameters()).device
     while run.epochs < recipe.epochs and not run.patience.is_out:
         good = run.snapshot()
         with repeatable(recipe.seed * EPOCH_SEED + run.epochs, device, deterministic=recipe.deterministic):
             started = time.perf_counter()
-            run.losses = losses = _one_epoch(run, loop)
+            run.losses = losses = _one_epoch(run, loop, recorded)
         if not bool(torch.isfinite(losses).all()):
             run.module.load_state_dict(good)
             run.stopped = _where_it_diverged(losses, run.epochs + 1)
@@ -185,22 +209,23 @@ def _step_loss(
     return torch.compile(loss_of) if recipe.compiled else loss_of
 
 
-def _one_epoch(run: Training, loop: _EpochParts) -> Tensor:
+def _one_epoch(run: Training, loop: _EpochParts, recorded: RecordedSteps | None) -> Tensor:
     """Take every row once, in an order of this epoch's own; return the loss of each batch, on the device.
 
     Nothing waits for the device before the epoch is over.
     """
     run.module.train()
     device = next(run.module.parameters()).device
-    draws = torch.Generator(device).manual_seed(torch.initial_seed()) if loop.recipe.augmentation else None
+    if loop.draws is not None:
+        loop.draws.manual_seed(torch.initial_seed())
     batches = _batches(loop.rows, loop.recipe.batch_size, device)
     losses = []
     for number, places in enumerate(batches):
-        of_batch = loop.loss_of_batch(places, draws)
+        loop.mover.follow(run.epochs + number / len(batches))
         try:
-            losses.append(loop.mover.step(of_batch, run.epochs + number / len(batches)))
+            is_full = recorded is not None and len(places) == recorded.size
+            losses.append(recorded(places) if is_full else loop.move(places))  # type: ignore[misc]  # is_full says so
         except torch.OutOfMemoryError as error:
-            del of_batch  # and its batch, before smaller ones are tried
             say_what_would_fit(error, loop.recipe.batch_size, partial(loop.try_rows, places))
         loop.tick(run.epochs + (number + 1) / len(batches))
     return loop.processes.mean(torch.stack(losses))

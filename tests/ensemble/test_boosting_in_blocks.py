@@ -79,7 +79,7 @@ def test_the_fit_is_that_in_memory_to_the_last_bit_and_is_proved_by_a_pass(model
 def test_edges_of_many_rows_come_from_the_same_sample(weight, monkeypatch):
     own, model = {} if weight is None else {"sample_weight": weight}, HistGradientBoostingRegressor(**SMALL)
     whole = again(model).fit(X, Y, **own)
-    for module in ("pellucid.ensemble.hist_gradient_boosting.table_rules", "pellucid.proofs.ensemble.boosting"):
+    for module in ("pellucid.tree.bins", "pellucid.proofs.ensemble.boosting"):
         monkeypatch.setattr(f"{module}.MOST_SAMPLED", 500)
     in_memory = again(model).fit(X, Y, **own)
     in_blocks = again(model).fit(blocks(X), blocks(Y), **weights(weight))

@@ -16,7 +16,7 @@ from sklearn.datasets import load_iris, make_classification, make_regression
 
 import pellucid
 from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from pellucid.ensemble.hist_gradient_boosting import table_rules
+from pellucid.tree import bins
 from tests.proving import quiet_proof
 
 ONE = {"max_iter": 1, "learning_rate": 1.0, "min_samples_leaf": 1, "max_leaf_nodes": 2}
@@ -166,8 +166,8 @@ def test_warm_start_goes_on_as_if_never_interrupted():
 
 
 def test_kernels_as_plain_python():
-    from pellucid.ensemble.hist_gradient_boosting.gradient_kernels import bin_columns
     from pellucid.ensemble.hist_gradient_boosting.split_kernels import count_rows, round_rows
+    from pellucid.tree.bins_kernels import bin_columns
 
     rows, pairs = np.array([2, 0], dtype=np.uint32), np.zeros(4, dtype=np.int64)
     round_rows.py_func(rows, np.array([0.5, 9.0, -0.25]), np.array([1.0, 9.0, 0.5]), 4.0, 2.0, 8, pairs, 0, 2, 0)
@@ -188,10 +188,10 @@ def test_kernels_as_plain_python():
 
 
 def test_edges_of_sampled_rows_need_no_copy_of_all_columns(monkeypatch):
-    monkeypatch.setattr(table_rules, "MOST_SAMPLED", 20_000)
+    monkeypatch.setattr(bins, "MOST_SAMPLED", 20_000)
     X = np.random.default_rng(0).normal(size=(25_000, 40))
     tracemalloc.start()
-    table_rules.find_edges(X, None, 255, [None] * 40, 0)
+    bins.find_edges(X, None, 255, [None] * 40, 0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.25 * 20_000 * 40 * 8

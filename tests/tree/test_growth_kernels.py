@@ -51,7 +51,7 @@ def test_ranks_of_many_columns_are_those_of_numpy():
     for j in range(3):
         values, ranks = np.unique(X[:, j], return_inverse=True)
         np.testing.assert_array_equal(found.ranks[j], ranks)
-        np.testing.assert_array_equal(found.values[found.value_starts[j] : found.value_starts[j + 1]], values)
+        np.testing.assert_array_equal(found.lowest[found.value_starts[j] : found.value_starts[j + 1]], values)
         np.testing.assert_array_equal(found.orders[j], np.argsort(X[:, j], kind="stable"))
 
 

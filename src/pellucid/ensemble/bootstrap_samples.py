@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.checks import check_level
+from pellucid.core.scale.table_in_blocks import TableInBlocks
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.user_warnings import warn_user
 from pellucid.tree.decision_tree.tree_data import TreeTarget
@@ -72,11 +73,19 @@ def room_of(weight: Array | None, order: Array) -> Array | None:
     return None if weight is None else weight[order]
 
 
-def value_order(X: SparseOrDense, targets: Array) -> Array:
+def value_order(X: SparseOrDense | TableInBlocks, targets: Array) -> Array:
     """Return the rows in the order of a hash of their values and targets; equal rows stand next to each other."""
-    keys = _hashes(X, 1)
+    keys = _hashes_of_blocks(X) if isinstance(X, TableInBlocks) else _hashes(X, 1)
     keys += _hashes(np.asarray(targets, dtype=np.float64).reshape(len(targets), -1), X.shape[1] + 1)
     return np.argsort(keys, kind="stable").astype(np.int32)
+
+
+def _hashes_of_blocks(table: TableInBlocks) -> Array:
+    """Return the same of rows in blocks, found where they are in one pass."""
+    found = np.empty(len(table), dtype=np.uint64)
+    for rows, own in table.each(_hashes, 1):
+        found[rows] = own
+    return found
 
 
 def _hashes(X: SparseOrDense, first: int) -> Array:

@@ -16,8 +16,9 @@ HEAD = """
     import dask, dask.array as da, numpy as np
     from distributed import Client, LocalCluster
     from pellucid.core.scale import row_blocks
-    from pellucid.ensemble import HistGradientBoostingRegressor
+    from pellucid.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
     from pellucid.linear_model import LinearRegression
+    from pellucid.tree import DecisionTreeRegressor
 
     ORDER = Path("somebody dies")
 
@@ -110,10 +111,11 @@ def test_what_dask_says_of_other_versions_and_of_workers_without_the_library_rea
     assert "attributes: []" in printed
 
 
-BOOSTING = """
+TREES = """
+    MODEL = A_MODEL
     if __name__ == "__main__":
         def trees():
-            model = HistGradientBoostingRegressor(max_iter=3, early_stopping=False, random_state=0).fit(rows, target)
+            model = MODEL.fit(rows, target)
             assert model.certificate_.holds
             return [getattr(model.trees_, name).tobytes() for name in ("threshold", "value", "n_node_samples")]
 
@@ -130,6 +132,14 @@ BOOSTING = """
 """
 
 
-def test_boosting_survives_the_death_of_a_worker_with_the_same_bits(tmp_path):
-    printed = printed_by(tmp_path, BOOSTING)
+@pytest.mark.parametrize(
+    "model",
+    [
+        "HistGradientBoostingRegressor(max_iter=3, early_stopping=False, random_state=0)",
+        "DecisionTreeRegressor(max_depth=6)",
+        "RandomForestRegressor(3, random_state=0, max_depth=6)",
+    ],
+)
+def test_trees_survive_the_death_of_a_worker_with_the_same_bits(tmp_path, model):
+    printed = printed_by(tmp_path, TREES.replace("A_MODEL", model))
     assert "same bits" in printed, printed

@@ -16,10 +16,12 @@ SCRIPT = """
     from distributed import Client, LocalCluster
     import pellucid
     from pellucid.decomposition import NMF, AlternatingLeastSquares
+    from pellucid.ensemble import RandomForestClassifier
     from pellucid.linear_model import RidgeCV
     from pellucid.naive_bayes import MixedNB
     from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from pellucid.neural_network import MLPClassifier
+    from pellucid.tree import DecisionTreeRegressor
 
     rng = np.random.default_rng(0)
     X = rng.gamma(1.0, 1.0, (900, 5))
@@ -36,6 +38,8 @@ SCRIPT = """
         (AlternatingLeastSquares(2, random_state=0), None, lambda model: model.components_),
         (KNeighborsRegressor(), target, lambda model: model.predict(X[:60])),
         (KNeighborsClassifier(), labels, lambda model: model.predict_proba(rows[:200]).compute()),
+        (DecisionTreeRegressor(), target, lambda model: model.trees_.threshold),
+        (RandomForestClassifier(3, random_state=0), labels, lambda model: model.trees_.threshold),
         (MLPClassifier((4,), random_state=0, max_iter=4), labels, lambda model: model.coefs_[0]),
     )
 
@@ -62,6 +66,8 @@ NAMES = (
     "AlternatingLeastSquares",
     "KNeighborsRegressor",
     "KNeighborsClassifier",
+    "DecisionTreeRegressor",
+    "RandomForestClassifier",
     "MLPClassifier",
 )
 

@@ -51,8 +51,9 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
 
 def _lies_far(products: Array) -> bool:
     """Return whether a mean is so far from 0 beside its deviation that its square would take digits of the scatter."""
-    squares, sums = products.diagonal()[:-1], products[-1, :-1] ** 2 / products[-1, -1]
-    return bool(np.any(sums > NEAR**2 * (squares - sums)))
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused where the sums are looked at
+        squares, sums = products.diagonal()[:-1], products[-1, :-1] ** 2 / products[-1, -1]
+        return bool(np.any(sums > NEAR**2 * (squares - sums)))
 
 
 def _products_of_chunks(parts: Sequence[Any], weight: Any, origin: Any) -> Any:

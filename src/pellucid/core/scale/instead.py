@@ -5,15 +5,13 @@ from __future__ import annotations
 INSTEAD = {
     "AdaBoostClassifier": "HistGradientBoostingClassifier",
     "AgglomerativeClustering": "KMeans",
-    "BaggingClassifier": "HistGradientBoostingClassifier",
-    "BaggingRegressor": "HistGradientBoostingRegressor",
+    "BaggingClassifier": "RandomForestClassifier",
+    "BaggingRegressor": "RandomForestRegressor",
     "BasisExpansion": "HistGradientBoostingRegressor",
     "BayesClassifier": "GaussianNB",
     "BlendClassifier": "HistGradientBoostingClassifier",
     "BlendRegressor": "HistGradientBoostingRegressor",
     "ClassicalMDS": "PCA",
-    "DecisionTreeClassifier": "HistGradientBoostingClassifier",
-    "DecisionTreeRegressor": "HistGradientBoostingRegressor",
     "Diana": "KMeans",
     "FastICA": "PCA",
     "FeatureEmbedding": "PCA",
@@ -32,12 +30,10 @@ INSTEAD = {
     "MRMR": "Lasso",
     "MiniBatchKMeans": "KMeans",
     "NearestCentroid": "LinearDiscriminantAnalysis",
-    "OptimalTreeClassifier": "HistGradientBoostingClassifier",
+    "OptimalTreeClassifier": "DecisionTreeClassifier",
     "Perceptron": "LogisticRegression",
-    "PrunedTreeClassifier": "HistGradientBoostingClassifier",
-    "PrunedTreeRegressor": "HistGradientBoostingRegressor",
-    "RandomForestClassifier": "HistGradientBoostingClassifier",
-    "RandomForestRegressor": "HistGradientBoostingRegressor",
+    "PrunedTreeClassifier": "DecisionTreeClassifier",
+    "PrunedTreeRegressor": "DecisionTreeRegressor",
     "RankingSVM": "LogisticRegression",
     "RegressionDiscriminant": "LinearDiscriminantAnalysis",
     "SGDClassifier": "LogisticRegression",
@@ -53,8 +49,13 @@ INSTEAD = {
 }
 """Method -> the nearest that answers the same question and takes rows in blocks."""
 
+CRITERION = "take another criterion than 'absolute_error'"
+FOREST = "oob_score and warm_start at False and categorical_features at None"
+
 SETTINGS = {
     "BernoulliNB": "set binarize to a number",
+    "DecisionTreeClassifier": "leave splitter at 'best' and categorical_features at None",
+    "DecisionTreeRegressor": f"leave splitter at 'best' and categorical_features at None, and {CRITERION}",
     "KNeighborsClassifier": "take a Minkowski metric",
     "KNeighborsRegressor": "take a Minkowski metric",
     "Lars": "leave jitter at None",
@@ -69,6 +70,8 @@ SETTINGS = {
     "NMF": "take solver='cd' and a start that is not given",
     "NetworkClassifier": "leave validation_fraction at 0 and warm_start at False",
     "NetworkRegressor": "leave validation_fraction at 0 and warm_start at False",
+    "RandomForestClassifier": f"leave {FOREST}",
+    "RandomForestRegressor": f"leave {FOREST}, and {CRITERION}",
     "RidgeCV": "leave scoring at None and store_cv_results at False",
 }
 """Methods that take rows in blocks with some parameters only -> with which."""

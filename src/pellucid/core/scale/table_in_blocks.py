@@ -81,12 +81,13 @@ class TableInBlocks:
 
     def read(self) -> Array:
         """Return the rows as an array of floats."""
-        parts = list(self.each(as_floats))
-        values = np.concatenate([one for _, one in parts])
-        if self.places is None:
-            return values
-        rows = np.empty_like(values)
-        rows[np.concatenate([some for some, _ in parts])] = values
+        rows = np.empty((0, self.shape[1]), np.float32)
+        for some, one in self.each(as_floats):  # one block at a time beside the answer
+            if not len(rows):
+                rows = np.empty(self.shape, one.dtype)
+            elif one.dtype != rows.dtype:
+                rows = rows.astype(np.float64)
+            rows[some] = one
         return rows
 
 

@@ -38,9 +38,10 @@ from pellucid.ensemble.hist_gradient_boosting.boosting_solvers import (
     Ensemble,
     boost,
 )
-from pellucid.ensemble.hist_gradient_boosting.table_rules import bin_rows, encode, find_edges
+from pellucid.ensemble.hist_gradient_boosting.table_rules import encode
 from pellucid.ensemble.hist_gradient_boosting.tree_growing import Bins, TreeSettings, raw_values
 from pellucid.proofs.training_data import TrainingData
+from pellucid.tree.bins import bin_rows, find_edges
 from pellucid.tree.packed_trees import PackedTrees
 from pellucid.tree.tree_reading import join_peer, mean_answers
 

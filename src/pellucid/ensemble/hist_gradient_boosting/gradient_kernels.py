@@ -1,4 +1,4 @@
-"""Loops over rows: losses of raw predictions with two derivatives, bins of values, the way of rows down trees.
+"""Loops over rows: losses of raw predictions with two derivatives, the way of rows down trees.
 
 Where weights allow it, the logarithms of logistic losses are taken of products of many rows.
 """
@@ -147,32 +147,3 @@ def walk_trees(X, p, starts, depths, has_sets, feature, left, threshold, missing
                 out[i + 2, k] += value[c]
             if i + 3 < n:
                 out[i + 3, k] += value[d]
-
-
-MISSING = 255
-
-
-@kept
-def bin_columns(block, edges, is_categorical, words, has_missing):
-    """Write the bins of up to four columns of a block of rows into one word per row, the first column lowest.
-
-    ``edges`` is (n_columns, 256), sorted, filled up with infinity: the bin of a value is the number of edges below it.
-    A category is its own bin. Columns with a missing value are marked in ``has_missing``.
-    """
-    for i in range(block.shape[0]):
-        word = np.uint32(0)
-        for k in range(block.shape[1]):
-            value = block[i, k]
-            b = np.int64(0)
-            if np.isnan(value):
-                b = np.int64(MISSING)
-                has_missing[k] = True
-            elif is_categorical[k]:
-                b = np.int64(value)
-            else:
-                step = 128
-                while step > 0:
-                    b += step if value > edges[k, b + step - 1] else 0
-                    step >>= 1
-            word |= np.uint32(b) << np.uint32(8 * k)
-        words[i] = word

@@ -12,7 +12,7 @@ from pellucid.core.threads import WORTH_SHARING, run_blocks, split_evenly, threa
 from pellucid.core.types import Array
 from pellucid.ensemble.hist_gradient_boosting import growing_layout as layout
 from pellucid.ensemble.hist_gradient_boosting.boosting_rules import most_leaves
-from pellucid.ensemble.hist_gradient_boosting.table_rules import N_EDGES
+from pellucid.tree.bins import N_EDGES
 from pellucid.tree.packed_trees import LEAF, NO_CATEGORIES, NO_FEATURE, NO_THRESHOLD, PackedTrees
 from pellucid.tree.tree_reading import summed_values
 

@@ -337,10 +337,11 @@ def tree_seed(seed: int) -> int:
 
 def grow_forest(bags: ForestBags, rules: GrowthRules, seeds: Sequence[int], ccp_alpha: float) -> PackedTrees:
     """Return a tree for each seed, from columns that are ranked once; which thread grows it changes nothing."""
-    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
+    from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+    from pellucid.tree.decision_tree.rows_in_bins import rank_rows
 
     data = bags.data
-    columns = rank_columns(data.X, data.n_categories)
+    columns = rank_rows(data)
 
     def grow(seed: int) -> PackedTrees:
         bag = bags.bag(seed)

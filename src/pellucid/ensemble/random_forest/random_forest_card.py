@@ -10,7 +10,7 @@ from pellucid.core.kinds.plain import Kind, Live, Nothing, Number, OneOf, Option
 from pellucid.core.kinds.usual import FLAG, MAYBE_WHOLE, VERBOSE
 from pellucid.ensemble.random_forest.random_forest import RandomForestClassifier, RandomForestRegressor
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
-from pellucid.tree.decision_tree.tree_data import rules_for_trees
+from pellucid.tree.decision_tree.tree_data import rules_for_blocks
 from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
 
 
@@ -51,7 +51,7 @@ SHARED: dict[str, Any] = {
     "topics": ("TRE-5",),
     "workings": "pellucid.ensemble.out_of_bag_workings:out_of_bag_workings",
     "check": check_samples,
-    "input": rules_for_trees,
+    "input": rules_for_blocks,
     "tests": ("test_random_forest",),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
-from pellucid.proofs.ensemble.boosting_blocks import on_bins, values_of
+from pellucid.proofs.ensemble.boosting_blocks import on_bins
 from pellucid.proofs.ensemble.boosting_node import NodeSums, walked
 from pellucid.proofs.ensemble.boosting_problem import (
     BY_RESIDUAL,
@@ -37,6 +37,7 @@ from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import draws, is_fitting, most_wrong
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.tree.tree_bins import MOST_SAMPLED, edges_again, values_of
 from pellucid.proofs.tree.trees import (
     NO_THRESHOLD,
     Chosen,
@@ -47,7 +48,6 @@ from pellucid.proofs.tree.trees import (
     leaves_of,
 )
 
-MOST_SAMPLED = 200_000
 SPLITS_CHECKED = 300
 """Nodes whose best split is searched again by ``verify``."""
 ROWS_AT_FIT = 5_000
@@ -154,26 +154,6 @@ def bins_claim(fitted: Seen, parameters: Seen, setting: Setting) -> Claim:
             edges = edges_again(X[:, j], weight, parameters.max_bins)
         wrong += stored.shape != edges.shape or not np.allclose(stored, edges, rtol=8 * EPSILON, atol=0.0)
     return Claim("bins", "features whose bins are not those of the training rows", float(wrong), 0.0, REFIT)
-
-
-def edges_again(column: Array, weight: Array | None, max_bins: int) -> Array:
-    """Return the edges between bins, from the different values and how much weight each has."""
-    present = ~np.isnan(column)
-    if not present.any():
-        return np.empty(0)
-    values, place = np.unique(column[present].astype(np.float64), return_inverse=True)
-    if len(values) <= max_bins:
-        low, high = values[:-1], values[1:]
-    else:
-        mass = np.cumsum(np.bincount(place, weights=None if weight is None else weight[present]))
-        goal, slack = np.arange(1, max_bins) * (mass[-1] / max_bins), 1e-12 * mass[-1]
-        last = len(values) - 1
-        low = values[np.minimum(np.searchsorted(mass, goal - slack), last)]
-        high = values[np.minimum(np.searchsorted(mass, goal + slack, side="right"), last)]
-    with np.errstate(invalid="ignore", over="ignore"):
-        middle = np.where(low == high, low, low / 2.0 + high / 2.0)
-    largest = np.finfo(np.float64).max
-    return np.unique(np.where(np.isinf(low), -largest, np.where(np.isinf(high), largest, middle)))
 
 
 @dataclass

@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 
 from pellucid.proofs.arrays import Array
+from pellucid.proofs.tree.tree_bins import gathered
 from pellucid.proofs.tree.trees import TreeArrays
-
-
-def values_of(table: Any) -> Array:
-    """Return the values of some rows; rows in memory are their own."""
-    return table if isinstance(table, np.ndarray) else _gathered(table, np.float64, _values)
 
 
 def bins_of(table: Any, edges: Sequence[Array], is_categorical: Array) -> Array:
     """Return how many edges lie below each value, NaN of a missing one; a category is its own bin."""
-    return _gathered(table, np.float16, _bins, list(edges), is_categorical)
+    return gathered(table, np.float16, _bins, list(edges), is_categorical)
 
 
 def edges_of_bins(edges: Sequence[Array]) -> list[Array]:
@@ -39,17 +35,6 @@ def on_bins(trees: TreeArrays, edges: Sequence[Array]) -> TreeArrays:
         (place,) = np.nonzero(own == trees.threshold[node])
         threshold[node] = place[0] if len(place) else np.nan
     return replace(trees, threshold=threshold)
-
-
-def _gathered(table: Any, dtype: Any, work: Any, *given: Any) -> Array:
-    found = np.full(table.shape, np.nan, dtype=dtype)
-    for rows, part in table.each(work, *given):
-        found[rows] = part
-    return found
-
-
-def _values(rows: Array) -> Array:
-    return np.asarray(rows, dtype=np.float64)
 
 
 def _bins(rows: Array, edges: Sequence[Array], is_categorical: Array) -> Array:

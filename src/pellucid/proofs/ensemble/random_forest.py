@@ -47,8 +47,8 @@ class ForestSamples:
     @cached_property
     def order(self) -> Array:
         """The rows in the order in which points are drawn on them."""
-        target = self.rows.target
-        return value_order(self.rows.X, target.codes if target.n_classes else target.y)
+        target, bins = self.rows.target, self.rows.bins
+        return value_order(self.rows.X if bins is None else bins.table, target.codes if target.n_classes else target.y)
 
     def counts(self, seed: int) -> Array:
         """Return how often each row is in the sample of a tree."""

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.proofs.arrays import Array, SparseOrDense
+from pellucid.proofs.tree.tree_bins import gathered
 from pellucid.proofs.tree.tree_rows import GOLDEN, NodeTarget, mixed
 from pellucid.proofs.tree.trees import by_columns
 
@@ -22,24 +23,29 @@ MISSING = np.uint64(0x7FF8000000000001)
 """The bits that stand for every NaN."""
 
 
-def value_order(X: SparseOrDense, targets: Array) -> Array:
-    """Return the rows in the order of a hash of their values and targets."""
-    n, d = X.shape
-    columns, keys = by_columns(X), np.zeros(n, dtype=np.uint64)
-    y = np.asarray(targets, dtype=np.float64).reshape(n, -1)
-    for j in range(d + y.shape[1]):
+def value_order(X: Any, targets: Array) -> Array:
+    """Return the rows in the order of a hash of their values and targets; rows in blocks are hashed where they are."""
+    is_in_memory = isinstance(X, np.ndarray) or sparse.issparse(X)
+    keys = _hashes(X, 0) if is_in_memory else gathered(X, np.uint64, _hashes, 0)
+    y = np.asarray(targets, dtype=np.float64).reshape(len(keys), -1)
+    with np.errstate(over="ignore"):
+        return np.argsort(keys + _hashes(y, X.shape[1]), kind="stable")
+
+
+def _hashes(X: SparseOrDense, before: int) -> Array:
+    """Return the sum over the columns, behind so many others, of the hashes of their values."""
+    columns, keys = by_columns(X), np.zeros(X.shape[0], dtype=np.uint64)
+    for j in range(X.shape[1]):
         rows: SparseOrDense = slice(None)
-        if j >= d:
-            x = y[:, j - d]
-        elif not sparse.issparse(X):
+        if not sparse.issparse(X):
             x = np.asarray(X[:, j], dtype=np.float64)
         else:  # sparse, as columns
             own = slice(columns.indptr[j], columns.indptr[j + 1])
             rows, x = columns.indices[own], columns.data[own].astype(np.float64)
         with np.errstate(over="ignore"):
             bits = np.where(np.isnan(x), MISSING, np.ascontiguousarray(x).view(np.uint64))
-            keys[rows] += np.where(x == 0.0, np.uint64(0), mixed(bits ^ (np.uint64(j + 1) * GOLDEN)))
-    return np.argsort(keys, kind="stable")
+            keys[rows] += np.where(x == 0.0, np.uint64(0), mixed(bits ^ (np.uint64(before + j + 1) * GOLDEN)))
+    return keys
 
 
 def n_drawn(max_samples: Any, n: int, weight: Array | None) -> int:

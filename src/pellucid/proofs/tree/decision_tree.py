@@ -24,6 +24,7 @@ from pellucid.proofs.rounding import sum_error
 from pellucid.proofs.sampling import drawn, draws, is_fitting, most_wrong
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.tree.tree_bins import MOST_BINS
 from pellucid.proofs.tree.tree_check import REFIT, Bag, TreeCheck
 from pellucid.proofs.tree.tree_rows import TreeRows, columns_drawn, drawn_seed, growth_rule, tree_rows
 from pellucid.proofs.tree.trees import LEAF, Chosen, TreeArrays, chosen_nodes, fault_of_trees
@@ -121,7 +122,8 @@ def replay_claim(check: TreeCheck, chosen: Chosen, n_nodes: int, most_columns: i
             if chosen.n_ways
             else "in the column of its split, and no more at the fit"
         )
-    statement = f"wrong nodes of {len(chosen.nodes)} replayed, of {n_nodes}: {proves}"
+    among = f"; each split is the best among the edges of at most {MOST_BINS} bins a column"
+    statement = f"wrong nodes of {len(chosen.nodes)} replayed, of {n_nodes}: {proves}{among * check.rules.in_bins}"
     remedy = f"{REFIT} First fault: {faults[0]}." if faults else REFIT
     return Claim("splits", statement, float(len(faults)), 0.0, remedy)
 

@@ -154,7 +154,7 @@ def replay_nodes(
         faults, left = [""] * len(feature), None
         if trees is not None:
             least, as_good = sure - tie - slack, top - tie + slack
-            faults = _threshold_faults(numbers, trees, v, least, as_good)
+            faults = _threshold_faults(numbers, nodes.rules, trees, v, least, as_good)
             _add_faults(faults, nodes, sums, cuts, trees, v, looked_at, least, as_good)
         elif top[0] > -math.inf:
             left = _left_of_best(nodes, cuts, top[0] - tie[0])
@@ -327,7 +327,9 @@ def _add_faults(
             faults[b] = "" if _is_good_set(nodes, sums, b, j, left, float(least[b])) else "there is a better split"
 
 
-def _threshold_faults(cuts: list[_Cuts], trees: TreeArrays, v: Array, least: Array, as_good: Array) -> list[str]:
+def _threshold_faults(
+    cuts: list[_Cuts], rules: GrowthRule, trees: TreeArrays, v: Array, least: Array, as_good: Array
+) -> list[str]:
     """Return what is wrong with each threshold in its own column: a score below ``least``, or an earlier one as good.
 
     Cuts with missing values to the right come first.
@@ -343,7 +345,8 @@ def _threshold_faults(cuts: list[_Cuts], trees: TreeArrays, v: Array, least: Arr
             array[every, c] for array in (part.below, part.above, part.scores.score, part.surely)
         )
         wanted = halfway(below, above) if part.wanted is None else part.wanted[every, c][:, None]
-        here = part.is_cut[every, c] & (np.where(np.isinf(above), math.inf, wanted) == threshold)
+        is_there = (below <= threshold) & (threshold < above) if rules.in_bins else wanted == threshold
+        here = part.is_cut[every, c] & np.where(np.isinf(above), threshold == math.inf, is_there)
         here &= (~has_missing | (to_left == part.missing_left))[:, None]
         own = np.argmax(here, axis=1)
         earlier = surely & (score >= as_good[:, None])

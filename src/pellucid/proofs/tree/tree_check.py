@@ -54,6 +54,8 @@ class TreeCheck:
     lower: Array
     upper: Array
     """Bounds of values from monotonic constraints."""
+    thresholds: Array
+    """As they are stored: those of ``tree`` are about bins where the rows are in blocks."""
 
     @classmethod
     def of(
@@ -61,6 +63,9 @@ class TreeCheck:
         *, walks: bool = True,
     ) -> TreeCheck:  # fmt: skip
         """Send the rows down the trees; without walks, nodes are believed, enough to look at single ones again."""
+        thresholds = tree.threshold
+        if data.bins is not None:
+            tree, rules = data.bins.on_bins(tree), replace(rules, in_bins=True)
         facts = stored_facts(tree)
         if walks:
             roots = np.repeat(tree.starts[:-1], [len(bag.rows) for bag in bags])
@@ -69,7 +74,7 @@ class TreeCheck:
         lower, upper = np.full(tree.n_nodes, -math.inf), np.full(tree.n_nodes, math.inf)
         if rules.monotone.any():
             lower, upper = value_bounds(tree, facts.value, rules.monotone, data.target.n_classes)
-        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper)
+        return cls(tree, data, tuple(bags), rules, ccp_alpha, facts, lower, upper, thresholds)
 
     @cached_property
     def keys(self) -> Array:
@@ -126,14 +131,16 @@ class TreeCheck:
         by_set = tree.category_row[inner] >= 0
         wrong = int(np.sum(by_set != (self.rules.is_category[tree.feature[inner]] > 0)))
         cuts = inner[~by_set]
-        low, high, cut = facts.below[cuts], facts.above[cuts], tree.threshold[cuts]
+        low, high, cut = facts.below[cuts], facts.above[cuts], self.thresholds[cuts]
+        if self.data.bins is not None:
+            low, high = self.data.bins.values_beside(tree.feature[cuts], low, high)
         good = (
             (low <= cut) & (cut < high) & self._as_drawn(cuts)
             if self.rules.random_splits
             else cut == halfway(low, high)
         )
         wrong += int(np.sum(~(np.where(np.isinf(high), cut == math.inf, good) & np.isfinite(low))))
-        wrong += int(np.sum(tree.threshold[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
+        wrong += int(np.sum(self.thresholds[inner[by_set]] != 0.0)) + self._wrong_absent_categories(inner[by_set])
         no_missing = inner[facts.n_missing[inner] == 0]
         larger_left = 2 * facts.n_rows[self.tree.left[no_missing]] > facts.n_rows[no_missing]
         wrong += int(np.sum(tree.missing_go_to_left[no_missing] != larger_left))

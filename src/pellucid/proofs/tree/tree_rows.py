@@ -13,10 +13,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.proofs.arrays import Array, SparseOrDense
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
+from pellucid.proofs.tree.tree_bins import BinnedValues, binned
 from pellucid.proofs.tree.trees import TreeArrays
 
 LARGEST_SEED = 2**31 - 1
@@ -68,6 +70,8 @@ class TreeRows:
     kept: Array | None = None
     """Which of the given rows these are; None for all."""
     n_given: int = 0
+    bins: BinnedValues | None = None
+    """Of rows in blocks: ``X`` holds the bins of their values."""
 
     @property
     def n_categories(self) -> Array:
@@ -99,8 +103,9 @@ def tree_rows(fitted: Seen, parameters: Seen, data: TrainingData) -> TreeRows:
     categories = tuple(getattr(data, "categories", fitted.categories_))
     if not hasattr(fitted, "classes_"):
         is_weighted = given[2] is not None
+        X, bins = _read(data.X, row_weight if is_weighted else None)
         target = number_target(data.y)
-        return TreeRows(data.X, target, row_weight, row_weight, is_weighted, (), categories, data.kept, len(given[1]))
+        return TreeRows(X, target, row_weight, row_weight, is_weighted, (), categories, data.kept, len(given[1]), bins)
     labels = np.asarray(given[1])
     columns = labels.reshape(len(labels), -1).T
     sets = tuple(np.unique(column) for column in columns)
@@ -112,10 +117,16 @@ def tree_rows(fitted: Seen, parameters: Seen, data: TrainingData) -> TreeRows:
     given_places = data.kept
     if len(places) < n:
         given_places = data.given_rows(places)
+    X, bins = _read(data.X[places] if len(places) < n else data.X, None if given[2] is None else row_weight[places])
     return TreeRows(
-        data.X[places] if len(places) < n else data.X, target.taken(places), weight[places], row_weight[places],
-        given[2] is not None or by_class is not None, sets, categories, given_places, len(given[1]),
+        X, target.taken(places), weight[places], row_weight[places],
+        given[2] is not None or by_class is not None, sets, categories, given_places, len(given[1]), bins,
     )  # fmt: skip
+
+
+def _read(X: Any, weight: Array | None) -> tuple[SparseOrDense, BinnedValues | None]:
+    """Return rows in memory as they are, those in blocks as bins; ``weight`` is that of the rows, without classes."""
+    return (X, None) if isinstance(X, np.ndarray) or sparse.issparse(X) else binned(X, weight)
 
 
 def _class_weights(class_weight: Any, target: NodeTarget, sets: tuple[Array, ...], weight: Array) -> Array | None:
@@ -161,6 +172,8 @@ class GrowthRule:
     monotone: Array
     """1 where the answer rises with the column, -1 where it falls, else 0."""
     is_category: Array
+    in_bins: bool = False
+    """Whether thresholds are the last bins that go left."""
 
 
 def growth_rule(parameters: Seen, n_rows: int, weight: float, is_category: Array) -> GrowthRule:

@@ -82,7 +82,7 @@ def look_at(
         out[HAS_MISSING] = b - known
         n_turns = 1 if known == b else 2
         if at_random:
-            values, share = table.values[facts[FIRST_VALUE] :], draw_share(chance.keys[v], j, rules.n_features)
+            values, share = table.lowest[facts[FIRST_VALUE] :], draw_share(chance.keys[v], j, rules.n_features)
             lowest, highest = np.int64(rank[order[a]]), np.int64(rank[order[known - 1]])
             out[DRAWN_THRESHOLD], cut = random_cut(values, share, lowest, highest)
     found = (bar, -np.inf, -1.0, -1.0, 0.0, 0.0, 0.0, 0.0)

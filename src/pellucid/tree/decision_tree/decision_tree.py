@@ -62,9 +62,10 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
         return self._adopt(Fit(attributes, later={"trace_": partial(tree_trace, tree)}), data)
 
     def _grown(self, data: TreeData, rules: GrowthRules, seed: int) -> PackedTrees:
-        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree, rank_columns
+        from pellucid.tree.decision_tree.decision_tree_solvers import grow_tree
+        from pellucid.tree.decision_tree.rows_in_bins import rank_rows
 
-        tree = grow_tree(rank_columns(data.X, data.n_categories), data.target, data.weights, rules, seed)
+        tree = grow_tree(rank_rows(data), data.target, data.weights, rules, seed)
         return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0 else tree
 
     def _labels(self, data: TreeData) -> dict[str, Any]:

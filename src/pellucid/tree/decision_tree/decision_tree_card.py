@@ -8,12 +8,12 @@ from pellucid.core.cards import MethodCard
 from pellucid.core.kinds.plain import OneOf, Whole
 from pellucid.tree.decision_tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pellucid.tree.decision_tree.growth_rules import CLASS_CRITERIA, NUMBER_CRITERIA
-from pellucid.tree.decision_tree.tree_data import rules_for_trees
+from pellucid.tree.decision_tree.tree_data import rules_for_blocks
 from pellucid.tree.tree_kinds import GROWN, GROWTH, LABELED, SEVERAL_CLASS_WEIGHTS
 
 SHARED: dict[str, Any] = {
     "topics": ("TRE-2",),
-    "input": rules_for_trees,
+    "input": rules_for_blocks,
     "tests": ("test_decision_tree",),
 }
 FITTED = {**GROWN, "max_features_": Whole(low=1), "seed_": Whole(low=0)}

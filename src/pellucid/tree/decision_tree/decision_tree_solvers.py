@@ -74,7 +74,7 @@ def grow_tree(
     grower = _grower(columns, target, weight, rules)
     n = len(weight)
     root = _GrowthStart(0, n, 0, root_key(seed), -np.inf, np.inf)
-    draws_all = grower.presorted and rules.max_features >= rules.n_features
+    draws_all = (grower.presorted or columns.are_bins) and rules.max_features >= rules.n_features
     if n * rules.n_features >= WORTH_PARTING and rules.max_leaves == 0 and draws_all:
         grown = _grow_in_parts(grower, root)
     else:
@@ -83,9 +83,12 @@ def grow_tree(
     return packed(grown, rules.is_category, in_preorder=rules.max_leaves == 0, shape=shape)
 
 
-def is_presorted(rules: GrowthRules) -> bool:
-    """Return whether keeping all columns in order costs less than sorting those that each node looks at."""
-    return rules.max_features * SORTING >= rules.n_features
+def is_presorted(columns: ColumnRanks, rules: GrowthRules) -> bool:
+    """Return whether keeping all columns in order costs less than sorting those that each node looks at.
+
+    Bins are sorted by one byte, and their orders would take four times the memory that they do.
+    """
+    return not columns.are_bins and rules.max_features * SORTING >= rules.n_features
 
 
 def _taken(columns: ColumnRanks, rows: Array, rules: GrowthRules) -> ColumnRanks:
@@ -93,7 +96,7 @@ def _taken(columns: ColumnRanks, rows: Array, rules: GrowthRules) -> ColumnRanks
     from pellucid.tree.decision_tree.growth_kernels import keep_orders
 
     orders = np.empty((0, len(rows)), np.uint32)
-    if is_presorted(rules):
+    if is_presorted(columns, rules):
         place = np.full(columns.ranks.shape[1], NOT_KEPT)
         place[rows] = np.arange(len(rows), dtype=np.uint32)
         orders = np.empty((len(columns.orders), len(rows)), np.uint32)
@@ -126,10 +129,10 @@ def _grower(columns: ColumnRanks, target: TreeTarget, weight: Array, rules: Grow
         min_gain=rules.min_impurity_decrease * float(weight.sum()),
         max_leaves=rules.max_leaves,
     )
-    presorted = is_presorted(rules)
+    presorted = is_presorted(columns, rules)
     orders = np.vstack([columns.orders if presorted else np.empty((0, n), np.uint32), np.arange(n, dtype=np.uint32)])
     pairs = weight[:, np.newaxis] if y is None else np.column_stack([weight, y[0]])
-    table = layout.GrowthTable(columns.ranks, facts.astype(np.int64), columns.values, pairs)
+    table = layout.GrowthTable(columns.ranks, facts.astype(np.int64), columns.lowest, columns.highest, pairs)
     return Grower(
         table, codes, y, numbers, _rows(orders), presorted, rules.random_splits,
         bool(rules.monotone.any()) or None,
@@ -315,14 +318,21 @@ class ColumnRanks:
     """Ranks of all columns, their sorted values, and the rows in the order of each column."""
 
     ranks: Array
-    """uint32 (n_columns, n_rows); a missing value comes last."""
+    """uint32 (n_columns, n_rows); a missing value comes last. Bins are uint8."""
     orders: Array
-    """uint32 (n_columns, n_rows)."""
+    """uint32 (n_columns, n_rows); none of bins."""
     n_ranks: Array
     """int64: different values of each column, which is the rank of a missing one."""
-    values: Array
+    lowest: Array
+    highest: Array
     value_starts: Array
-    """float64, the sorted values of all columns one after the other, and where each column begins."""
+    """float64, the least and the largest value of each rank, of all columns one after the other, and where each column
+    begins. A rank has one value, a bin may have many."""
+
+    @property
+    def are_bins(self) -> bool:
+        """Whether a rank may stand for many values."""
+        return self.ranks.dtype == np.uint8
 
 
 def rank_columns(X: SparseOrDense, n_categories: Array | None = None) -> ColumnRanks:
@@ -348,7 +358,8 @@ def rank_columns(X: SparseOrDense, n_categories: Array | None = None) -> ColumnR
 
     run_blocks(work, shares(d, 16 * n * d))
     n_ranks = np.array([len(values) for values in found], dtype=np.int64)
-    return ColumnRanks(ranks, orders, n_ranks, np.concatenate(found), np.concatenate([[0], np.cumsum(n_ranks)]))
+    values, starts = np.concatenate(found), np.concatenate([[0], np.cumsum(n_ranks)])
+    return ColumnRanks(ranks, orders, n_ranks, values, values, starts)
 
 
 def _column(columns: Any, j: int) -> Array:

@@ -137,7 +137,7 @@ def write_split(table, codes, y, sets, at_random, rules, rows, room, nodes, v, j
     elif at_random:
         reals[THRESHOLD] = out[DRAWN_THRESHOLD]
     else:
-        low, high = table.values[first + wholes[BELOW]], table.values[first + above]
+        low, high = table.highest[first + wholes[BELOW]], table.lowest[first + above]
         halfway = low / 2.0 + high / 2.0
         reals[THRESHOLD] = halfway if low <= halfway < high else low
     return True

@@ -121,11 +121,13 @@ class GrowthTable(NamedTuple):
 
     ranks: Any
     """uint32 (n_columns, n_rows): the place of the value among the sorted ones of the column; missing comes last.
+    Of rows in blocks it is the bin, uint8.
     With absolute error the ranks of the targets stand behind those of the columns."""
     facts: Any
     """int64 (n_columns, 4)."""
-    values: Any
-    """float64: the sorted values of all columns."""
+    lowest: Any
+    highest: Any
+    """float64: the least and the largest value of each rank, of all columns; the same but where ranks are bins."""
     pairs: Any
     """float64 (n_rows, 2): weights, which are above 0, and numbers of the first output next to each other."""
 

@@ -11,10 +11,14 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y
 
-from pellucid.core.input_rules import NUMBERS, UNCHECKED, InputRules
+from pellucid.core.input_rules import BINS, CLASSES, NUMBERS, UNCHECKED, InputRules, check_sample_weight
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.linear_classifier import class_weights
+from pellucid.core.scale.block_data import look_at_columns, summed_kind
+from pellucid.core.scale.row_blocks import is_in_blocks, refuse_blocks, row_blocks
+from pellucid.core.scale.table_in_blocks import TableInBlocks, read_beside, refuse_without_room
 from pellucid.core.types import Array, ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
 
@@ -62,6 +66,12 @@ def number_target(y: Array) -> TreeTarget:
 
 
 NOTHING = TreeTarget(np.empty((0, 0), np.int32), np.empty((0, 0)), ())
+
+
+NOTHING_TO_LEARN = "X must have values to learn from, but contains only NaN."
+
+STATE_BYTES = 120
+"""Beside two copies of the bins of a row: its target and weight, its places, and room to sort and to part it."""
 
 
 class SparseTargetError(TypeError, ValueError):
@@ -112,6 +122,8 @@ class TreeRules(InputRules):
         """Return the training data, with what the model knows of labels and categories if it is not fitted anew."""
         if sparse.issparse(y):
             raise SparseTargetError("y must be dense, got sparse: sparse multilabel-indicator for y is not supported.")
+        if is_in_blocks(X) and not self.blocks:
+            refuse_blocks(estimator)
         known = None if options.get("reset", True) else estimator
         categories: tuple[Array | None, ...] = ()
         columns = chosen_columns(X, self.categorical_features)
@@ -119,13 +131,39 @@ class TreeRules(InputRules):
             categories = category_values(X, columns)
             X = with_codes(X, categories if known is None else tuple(known.categories_))
         data = super().check(estimator, X, y, *args, **options)
-        if known is None and not sparse.issparse(data.X) and np.isnan(data.X).all():
-            raise ValueError("X must have values to learn from, but contains only NaN.")
+        if known is None and isinstance(data.X, np.ndarray) and np.isnan(data.X).all():
+            raise ValueError(NOTHING_TO_LEARN)
         found = TreeData(
-            data.X, data.y, data.weight, kept=data.kept, given=data.given, categories=categories,
+            data.X, data.y, data.weight, kept=data.kept, given=data.given, name=data.name, categories=categories,
             row_weight=data.weights,
         )  # fmt: skip
         return self._with_labels(found, known) if self.target == UNCHECKED else self._with_numbers(found)
+
+    @property
+    def summed_target(self) -> str:
+        """What a target of rows in blocks is."""
+        return CLASSES if self.target == UNCHECKED else self.target
+
+    def _check_blocks(
+        self, estimator: Any, X: Data, y: Data, sample_weight: Data | None, *, reset: bool, classes: Array | None
+    ) -> TrainingData:
+        """Return rows that stay in blocks, with the target and weights of all of them, which one pass finds."""
+        summed_kind(estimator, self, y)
+        blocks = row_blocks(X, y, sample_weight)
+        look_at_columns(estimator, blocks, reset=reset)
+        beside = read_beside(blocks, kinds_of_values)
+        with_rows = [number for number, height in enumerate(beside.heights) if height]
+        for number, (is_infinite, _) in zip(with_rows, beside.notes, strict=True):
+            if is_infinite:
+                raise ValueError(f"X must be finite or NaN, got infinity in block {number}. Drop such rows.")
+        if not any(has_numbers for _, has_numbers in beside.notes):
+            raise ValueError(NOTHING_TO_LEARN)
+        table = TableInBlocks(blocks, beside.heights)
+        refuse_without_room(len(table) * (2.0 * blocks.n_features + STATE_BYTES), "bins and state of rows")
+        y = _check_y(beside.y, multi_output=True, y_numeric=self.target == NUMBERS, estimator=estimator)
+        weight = check_sample_weight(beside.weight, y)
+        data = self._with_target(estimator, table, y, weight, classes, beside.name)
+        return replace(data, given=(table, y, weight))
 
     def check_rows(self, estimator: Any, X: Data) -> Any:
         """Return new rows in the form of the training rows."""
@@ -190,6 +228,21 @@ def rules_for_trees(estimator: Any) -> TreeRules:
         categorical_features=estimator.categorical_features,
         nonnegative=estimator.criterion == "poisson",
     )
+
+
+def rules_for_blocks(estimator: Any) -> TreeRules:
+    """Return the same for one that takes rows in blocks too, as their bins, with these parameters."""
+    rules = rules_for_trees(estimator)
+    needs_values = estimator.criterion == "absolute_error" or getattr(estimator, "splitter", "best") == "random"
+    again = any(getattr(estimator, name, False) for name in ("warm_start", "oob_score"))
+    if needs_values or again or estimator.categorical_features is not None:
+        return rules
+    return replace(rules, blocks=BINS)
+
+
+def kinds_of_values(rows: Array) -> tuple[bool, bool]:
+    """Return whether some of the values are infinite, and whether some are not missing."""
+    return bool(np.isinf(rows).any()), not bool(np.isnan(rows).all())
 
 
 UNKNOWN = -1.0

@@ -9,6 +9,7 @@ from pellucid.core.kinds.arrays import Numbers
 from pellucid.core.kinds.plain import Nothing, Optional, Real
 from pellucid.core.kinds.usual import FLAG
 from pellucid.tree.decision_tree.decision_tree_card import CARDS as GROWN
+from pellucid.tree.decision_tree.tree_data import rules_for_trees
 from pellucid.tree.pruning.pruned_tree import PrunedTreeClassifier, PrunedTreeRegressor
 from pellucid.tree.tree_kinds import Trees
 
@@ -23,7 +24,7 @@ SHARED: dict[str, Any] = {"topics": ("TRE-3",), "tests": ("test_pruning",)}
 
 
 def _as_grown(card: MethodCard) -> dict[str, Any]:
-    return {"parameters": card.parameters, "attributes": {**card.attributes, **CUT}, "input": card.input}
+    return {"parameters": card.parameters, "attributes": {**card.attributes, **CUT}, "input": rules_for_trees}
 
 
 CARDS = (

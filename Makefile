@@ -6,6 +6,7 @@
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
 # make test-gpu runs the tests of arrays on devices on a card, where there is one;
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
+# make docs builds the site into build/site, running every block of code in it; make docs-links asks for the addresses outside of it;
 # make gallery exports the pages of docs/gallery.md into build/gallery;
 # make method NAME=cluster/kmedoids lays the files of a new method.
 
@@ -17,7 +18,7 @@ PROOFS := .venv-proofs
 INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 FAMILY ?=
 
-.PHONY: learn test test-base test-proofs test-gpu test-machines attack false-alarms bench gallery method clean
+.PHONY: learn test test-base test-proofs test-gpu test-machines attack false-alarms bench docs docs-links gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -53,6 +54,16 @@ false-alarms: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(FAMILY)
 
+SPHINX := -m sphinx -n -W --keep-going -d build/doctrees
+
+docs: $(VENV)/.docs
+	$(BIN)/python $(SPHINX) -b html docs build/site
+	@echo "Open build/site/index.html in a browser."
+
+# Needs a network, and other people's machines to answer: so it is no part of docs, which checks all links inside of the site.
+docs-links: $(VENV)/.docs
+	$(BIN)/python $(SPHINX) -b linkcheck docs build/links
+
 gallery: $(VENV)/.base
 	$(BIN)/python -m pellucid.app.playing.gallery build/gallery
 	@echo "Open build/gallery/index.html in a browser."
@@ -75,6 +86,12 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Installing the test tools, PyTorch among them, into $(VENV): a few minutes."
 	$(BIN)/python $(INSTALL) --editable ".[dev]"
+	touch $@
+
+# The pages fit every method, so they need what the tests need.
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing the test tools and Sphinx into $(VENV): a few minutes."
+	$(BIN)/python $(INSTALL) --editable ".[dev,docs]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt

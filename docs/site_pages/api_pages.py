@@ -61,6 +61,14 @@ def own_names(home: str) -> dict[str, Any]:
     return {name: thing for name, thing in things if is_ours(thing)}
 
 
+def link_to(name: str, up: str = "") -> str:
+    """Return a link to the page of a public name from a page of the generated ones; without a page, only the name."""
+    if name in entries():
+        return f":doc:`{name} <{up}methods/{name}>`"
+    home = next((home for home, names in pages().items() if name in names), None)
+    return f":doc:`{name} <{up}api/{home}.{name}>`" if home else f"``{name}``"
+
+
 def is_ours(thing: Any) -> bool:
     """Return whether a public thing is written here, and not passed on from scikit-learn."""
     module = getattr(thing, "__module__", None) or getattr(type(thing), "__module__", "")

@@ -158,7 +158,7 @@ def _readme_row(card: MethodCard) -> dict[str, str]:
     for text in [*_rooms_of(card), *_readmes().values()]:
         heading: list[str] = []
         for line in text.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+            cells = cells_of(line) if line.startswith("|") else []
             if not cells:
                 heading = []
             elif not heading:
@@ -166,6 +166,11 @@ def _readme_row(card: MethodCard) -> dict[str, str]:
             elif re.search(rf"\b{card.name}\b", cells[0]):
                 return dict(zip(heading[1:], cells[1:], strict=False))
     return {}
+
+
+def cells_of(row: str) -> list[str]:
+    """Return the cells of a row of a table in Markdown, where a bar within a cell is written with a stroke."""
+    return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip("|"))]
 
 
 def _in_rst(markdown: str) -> str:
@@ -201,7 +206,7 @@ def _certificate(card: MethodCard) -> Iterator[str]:
     yield f"**{found.grade}**: {_in_rst(GRADES[found.grade])}\n"
     if card.meaning:
         yield f"If it holds, {_in_rst(card.meaning)}\n"
-    yield "Fitted to 40 rows it says:\n\n.. code-block:: text\n"
+    yield "Fitted to 40 rows it says:\n\n.. code-block:: text\n   :class: certificate\n"
     yield indent(str(found), "   ") + "\n"
     for name, why in card.unproved.items():
         yield f"- ``{name}`` is not proved: {_in_rst(why)}"
@@ -241,7 +246,7 @@ def _differences(card: MethodCard) -> Iterator[str]:
 def _speed(card: MethodCard) -> Iterator[str]:
     """Yield the rows of docs/speed.md that begin with the method."""
     text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.split("|")] for line in ROW.findall(text)]
+    rows = [cells_of(line) for line in ROW.findall(text)]
     own = [row for row in rows if len(row) >= 2 and re.match(rf"{card.name}\b", row[0])]
     if not own:
         return

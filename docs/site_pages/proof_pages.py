@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pellucid.proofs
 import site_pages
-from pellucid.core.card_index import entries
 from pellucid.proofs.index import proof_files, proof_modules
-from site_pages.api_pages import pages
+from site_pages.api_pages import link_to
 
 OPENING = """The mathematics of the proofs
 =============================
@@ -54,14 +53,7 @@ def _methods_by_module() -> Mapping[str, list[str]]:
 
 def _section(name: str, methods: list[str]) -> list[str]:
     module = import_module(f"pellucid.proofs.{name}")
-    lines = [f".. _{label_of(name)}:", "", name, "~" * len(name), "", inspect.getdoc(module) or "", ""]
-    if methods:
-        lines += ["Proves " + ", ".join(map(_page_of, sorted(methods))) + ".", ""]
-    return lines
-
-
-def _page_of(name: str) -> str:
-    """Return a link to the page of a method, which has a card, or is a value of another package."""
-    if name in entries():
-        return f":doc:`../methods/{name}`"
-    return next(f":doc:`{name} <../api/{home}.{name}>`" for home, names in pages().items() if name in names)
+    title = name.rpartition(".")[2].replace("_", " ")
+    lines = [f".. _{label_of(name)}:", "", title, "~" * len(title), "", inspect.getdoc(module) or "", ""]
+    proves = " proves " + ", ".join(link_to(method, "../") for method in sorted(methods)) if methods else ""
+    return [*lines, f"``pellucid.proofs.{name}``{proves}.", ""]

@@ -1,8 +1,9 @@
 """Every public name is described as numpydoc reads it.
 
 Of numpydoc's checks these are left out: SA01 (see also), ES01 (further paragraphs) and EX01 (examples, which are tests
-and stand where they explain), RT01 and YD01 (the first line says what is returned), PR03 and PR04 (parameters that share
-a sentence stand together, and one of them may have no type of its own), GL08 for data, whose words stand below them.
+and stand where they explain), RT01 and YD01 (the first line says what is returned), PR03 and PR04 (parameters that
+share a sentence stand together, and one of them may have no type of its own), PR08 (a sentence may begin with the
+letter of a formula), GL08 for data, whose words stand below them.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from pellucid.core.cards import all_cards
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
-from site_pages.api_pages import pages  # noqa: E402
+from site_pages.api_pages import pages
 
-SHAPE = {"GL01", "GL03", "GL05", "GL06", "GL07", "SS01", "SS03", "SS04", "PR02", "PR05", "PR06", "PR08", "PR09"}
+SHAPE = {"GL01", "GL03", "GL05", "GL06", "GL07", "SS01", "SS03", "SS04", "PR02", "PR05", "PR06", "PR09"}
 """Sections are known, in order and once; a summary is a sentence; no parameter is named that there is not."""
 WHOLE = {"PR01", "PR07", "RT03"}
 """Every parameter is there, with words of its own."""

@@ -22,7 +22,7 @@ sys.path.insert(0, str(DOCS))
 from site_pages.api_pages import is_ours, pages, public_packages, write  # noqa: E402
 from site_pages.executed_code import run_blocks  # noqa: E402
 from site_pages.formulas import mathml  # noqa: E402
-from site_pages.method_pages import method_page, opening_of  # noqa: E402
+from site_pages.method_pages import cells_of, method_page, opening_of  # noqa: E402
 from sphinx.errors import ExtensionError  # noqa: E402
 
 WITH_CODE = [path for path in sorted(DOCS.rglob("*.md")) if "```python" in path.read_text(encoding="utf-8")]
@@ -89,6 +89,10 @@ def test_the_opening_of_a_docstring_ends_before_its_first_section():
     assert opening_of("One.\n\nTwo.") == ["One.", "", "Two."]
 
 
+def test_a_bar_within_a_cell_does_not_end_it():
+    assert cells_of(r"| `KMeans` | k-means\|\| starts | |") == ["`KMeans`", "k-means|| starts", ""]
+
+
 def test_a_formula_is_mathml_or_ends_the_build():
     assert mathml("a_1", as_block=False).startswith("<math")
     assert "<mtable" in mathml(r"a &= b \\ c &= d", as_block=True)
@@ -97,10 +101,16 @@ def test_a_formula_is_mathml_or_ends_the_build():
 
 
 def weeks():
-    """Return the rows of the plan of a course: lists of cells, by heading."""
+    """Return what the two tables of the plan of a course say of each week, by their headings."""
     lines = (DOCS / "guides/teaching.md").read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
-    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if row[0] == "week":
+            heading = row
+        else:
+            found.setdefault(row[0], {}).update(zip(heading, row, strict=True))
+    return list(found.values())
 
 
 def test_every_topic_of_the_syllabus_stands_in_one_of_fourteen_weeks():

@@ -74,6 +74,7 @@ def certified_boxes(
     Returns
     -------
     CertifiedBoxes
+        The boxes, the radius of each, and the radius at which an attack broke it.
 
     Examples
     --------

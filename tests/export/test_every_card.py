@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
@@ -36,11 +34,6 @@ def test_a_graph_answers_as_its_model_or_there_is_none_and_a_sentence_says_why(c
         assert found.outputs == ("variable",)
     else:
         assert found.outputs in (("variable",), ("label",), ("label", "probabilities"))
-
-
-@cache
-def _exported():
-    return {card.name for card, _ in carded() if card.onnx}
 
 
 @every_card

@@ -14,12 +14,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
 
 PASSED_ON = (
     "base",
@@ -149,10 +151,11 @@ def _exists(module: str) -> bool:
         return False
 
 
-class PassedOnPackages(MetaPathFinder, Loader):
+class PassedOnPackages:
     """Finds packages that only scikit-learn has: ``pellucid.metrics`` stands for ``sklearn.metrics``.
 
-    It is asked last, so that packages of ours come first.
+    It is asked last, so that packages of ours come first. It is a finder and a loader by its methods: the base classes
+    in ``importlib.abc`` would double the time that ``import pellucid`` takes.
     """
 
     def find_spec(
@@ -163,7 +166,11 @@ class PassedOnPackages(MetaPathFinder, Loader):
             return None
         room = fullname.removeprefix("pellucid.")
         is_public = room in import_module("sklearn").__all__  # it may only tell where to find what it has
-        return ModuleSpec(fullname, self, is_package=True) if _is_whole(room) or is_public else None
+        loader = cast("Loader", self)
+        return ModuleSpec(fullname, loader, is_package=True) if _is_whole(room) or is_public else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Give the package its names: they are looked up when they are asked for."""

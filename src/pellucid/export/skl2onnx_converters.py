@@ -20,7 +20,11 @@ OUTPUT_TYPES = {
 }
 OPSETS_THERE = {"": 21, ML: 3}
 """The newest that skl2onnx 1.20 writes, for ``target_opset``."""
-INPUT_KINDS = {"FloatTensorType": np.dtype(np.float32), "Int64TensorType": WHOLE, "DoubleTensorType": DOUBLE}
+INPUT_KINDS: dict[str, np.dtype] = {
+    "FloatTensorType": np.dtype(np.float32),
+    "Int64TensorType": WHOLE,
+    "DoubleTensorType": DOUBLE,
+}
 
 
 def register_skl2onnx() -> None:

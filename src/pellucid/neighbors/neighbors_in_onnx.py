@@ -55,7 +55,7 @@ def _nearest(model: Any, X: Value) -> tuple[Value, Value]:
             f"exported, got {metric.name!r}."
         )
     else:
-        known = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        known = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
         distances = power_distances(X, known, metric.power)
     found = X.graph.apply(
         "TopK", distances, np.array([int(model.n_neighbors)]), dtypes=(DOUBLE, WHOLE), largest=0, sorted=1, axis=1

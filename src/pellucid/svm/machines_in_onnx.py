@@ -29,23 +29,60 @@ def svc(model: Any, X: Value) -> Answers:
     if n == 2:
         label = labels_at((scores >= 0.0).cast(WHOLE).reshape(-1), model.classes_)
         if hasattr(model, "probability_slopes_"):
-            return {"label": label, "probabilities": _pair_of_shares(scores, model.probability_slopes_[0])}
+            share = _pair_shares(scores, model.probability_slopes_)
+            return {"label": label, "probabilities": X.graph.joined([1.0 - share, share])}
         return {"label": label, "scores": scores.reshape(-1)}
     first, second = (np.array([[pair[k] == c for c in range(n)] for pair in class_pairs(n)], float) for k in (0, 1))
     is_first = (scores > 0.0).cast(DOUBLE)
     votes = is_first @ first + (1.0 - is_first) @ second
     confident = scores @ (first - second)
     by_class = votes + confident / (3.0 * (confident.abs() + 1.0))
-    winners = by_class if model.break_ties else votes
-    shown = scores if model.decision_function_shape == "ovo" else by_class
-    return {"label": labels_at(winners.argmax(), model.classes_), "scores": shown}
+    place = (by_class if model.break_ties else votes).argmax()
+    label = labels_at(place, model.classes_)
+    if hasattr(model, "probability_slopes_"):
+        coupled = _coupled(_pair_shares(scores, model.probability_slopes_), n)
+        return {"label": label, "probabilities": _agreeing(coupled, place, n)}
+    return {"label": label, "scores": scores if model.decision_function_shape == "ovo" else by_class}
 
 
-def _pair_of_shares(scores: Value, slopes: Array) -> Value:
-    """Return the probabilities of two classes; of more they are coupled by equations, which a graph cannot solve."""
-    steep = (scores > 0.0).where(float(slopes[1]), float(slopes[0])) * scores
-    share = steep.sigmoid().clip(SUREST, 1.0 - SUREST)
-    return scores.graph.joined([1.0 - share, share])
+def _pair_shares(scores: Value, slopes: Array) -> Value:
+    """Return for each machine the probability of its positive class."""
+    steep = (scores > 0.0).where(slopes[:, 1], slopes[:, 0]) * scores
+    return steep.sigmoid().clip(SUREST, 1.0 - SUREST)
+
+
+def _coupled(shares: Value, n: int) -> Value:
+    """Return the distribution p that suits all pairs of n classes best.
+
+    It solves Qp = c1 where the sum of p is 1, hence (Q + 11')p = d1. That matrix is positive definite, so its equations
+    are solved without a choice of pivots: a round for each class makes a column of [Q + 11', 1] one of the identity.
+    """
+    above, below = (np.zeros((len(class_pairs(n)), n, n)) for _ in range(2))
+    for k, (i, j) in enumerate(class_pairs(n)):
+        above[k, i, j] = below[k, j, i] = 1.0
+    wins = shares @ (above - below).reshape(len(above), n * n) + below.sum(axis=0).reshape(1, n * n)
+    r = wins.reshape(-1, n, n)
+    system = (r * r).sum() * np.eye(n) - r * r.transpose(0, 2, 1) + np.ones((n, n))
+    rows = shares.graph.joined([system, (shares.column(0) * 0.0).reshape(-1, 1, 1) + np.ones((n, 1))], axis=2)
+    for k, unit in enumerate(np.eye(n)):
+        column, row = (rows.apply("Gather", np.array([k]), axis=axis) for axis in (2, 1))
+        rows = rows - (column - unit[:, None]) * (row / row.apply("Gather", np.array([k]), axis=2))
+    p = rows.apply("Gather", np.array([n]), axis=2).reshape(-1, n)
+    p = (p > 0.0).where(p, 0.0)
+    return p / p.sum()
+
+
+def _agreeing(p: Value, place: Value, n: int) -> Value:
+    """Return the nearest distribution in which no class is above the predicted one.
+
+    The predicted class and those above it share a level, the mean of as many of the largest as raise it.
+    """
+    is_best = place.reshape(-1, 1).equals(np.arange(n))
+    own = is_best.where(p, 0.0).sum()
+    others = p.graph.apply("TopK", is_best.where(-1.0, p), np.array([n - 1]), dtypes=(DOUBLE, WHOLE), axis=1)[0]
+    sums = others @ np.triu(np.ones((n - 1, n - 1)))
+    level = p.graph.joined([own, (own + sums) / np.arange(2.0, n + 1.0)]).max()
+    return is_best.where(level, (p < level).where(p, level))
 
 
 def _products(model: Any, X: Value) -> Value:

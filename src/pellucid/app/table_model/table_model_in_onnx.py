@@ -11,7 +11,7 @@ from pellucid.app.table_model.class_scores import LEAST_PROBABILITY
 from pellucid.app.table_model.table_model import FAR
 from pellucid.core.onnx.answers import Rows, answers, through
 from pellucid.core.onnx.class_answers import labels_at
-from pellucid.core.onnx.graph import WHOLE, Answers, NotExportableError, Value
+from pellucid.core.onnx.graph import WHOLE, Answers, Value
 
 
 def table_model(model: Any, X: Rows) -> Answers:
@@ -23,7 +23,7 @@ def table_model(model: Any, X: Rows) -> Answers:
         return {"variable": said["variable"] if model.limits_ is None else said["variable"].clip(low, high)}
     calibration = getattr(model, "calibration_", None)
     if calibration is not None:
-        said = {**said, "probabilities": _calibrated(calibration, _scores(model[-1], said))}
+        said = {**said, "probabilities": _calibrated(calibration, _scores(said, len(model.classes_)))}
     if model.costs_ is not None:
         label = labels_at((said["probabilities"] @ model.costs_).argmin(), model.classes_)
     elif model._says_likeliest:
@@ -33,18 +33,13 @@ def table_model(model: Any, X: Rows) -> Answers:
     return {"label": label} | {name: said[name] for name in ("probabilities",) if name in said}
 
 
-def _scores(method: Any, said: Answers) -> Value:
+def _scores(said: Answers, n_classes: int) -> Value:
     """Return a score for every row and class: the logarithm of its probability, or what decides."""
     if "probabilities" in said:
         return said["probabilities"].clip(LEAST_PROBABILITY, 1.0).log()
-    if hasattr(method, "predict_proba"):
-        raise NotExportableError(
-            f"{type(method).__name__} must have two classes to be exported with probabilities, got "
-            f"{len(method.classes_)}. Leave it out by --without."
-        )
     scores = said["scores"]
     half = scores.reshape(-1, 1) / 2.0
-    return scores.graph.joined([-half, half]) if len(method.classes_) == 2 else scores
+    return scores.graph.joined([-half, half]) if n_classes == 2 else scores
 
 
 def _calibrated(calibration: Calibration, scores: Value) -> Value:

@@ -8,6 +8,7 @@
 # make test-machines runs the numerical tests as other machines would; make bench [FAMILY=linear_model] prints the speed table;
 # make test-oldest tests the families and the wheel with the lowest versions that pyproject.toml allows;
 # make release lays a tested wheel and the source into dist/;
+# make docs builds the site into build/site, running every block of code in it; make docs-links asks for the addresses outside of it;
 # make gallery exports the pages of docs/gallery.md into build/gallery;
 # make method NAME=cluster/kmedoids lays the files of a new method.
 
@@ -23,7 +24,7 @@ FAMILY ?=
 OLDEST_TESTS := cluster cross_decomposition decomposition discriminant_analysis ensemble feature_selection kernel_ridge \
 	kernels linear_model losses manifold mixture neighbors probability proofs ranking solvers
 
-.PHONY: learn test test-base test-proofs test-gpu test-oldest test-machines release attack false-alarms bench gallery method clean
+.PHONY: learn test test-base test-proofs test-gpu test-oldest test-machines release attack false-alarms bench docs docs-links gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -70,6 +71,16 @@ release: $(VENV)/.dev test-base
 	$(BIN)/python -m twine check --strict dist/*
 	$(BIN)/python -m tools.try_distributions dist
 
+SPHINX := -m sphinx -n -W --keep-going -d build/doctrees
+
+docs: $(VENV)/.docs
+	$(BIN)/python $(SPHINX) -b html docs build/site
+	@echo "Open build/site/index.html in a browser."
+
+# Needs a network, and other people's machines to answer: so it is no part of docs, which checks all links inside of the site.
+docs-links: $(VENV)/.docs
+	$(BIN)/python $(SPHINX) -b linkcheck docs build/links
+
 gallery: $(VENV)/.base
 	$(BIN)/python -m pellucid.app.playing.gallery build/gallery
 	@echo "Open build/gallery/index.html in a browser."
@@ -92,6 +103,12 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
 	@echo "Installing the test tools, PyTorch among them, into $(VENV): a few minutes."
 	$(BIN)/python $(INSTALL) --editable ".[dev]"
+	touch $@
+
+# The pages fit every method, so they need what the tests need.
+$(VENV)/.docs: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing the test tools and Sphinx into $(VENV): a few minutes."
+	$(BIN)/python $(INSTALL) --editable ".[dev,docs]"
 	touch $@
 
 $(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt

@@ -51,6 +51,9 @@ html_math_renderer = "plain_mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_copy_source = False
+# six hundred names beside six hundred pages would be most of the site: they are found by searching
+html_sidebars = {"generated/syllabus": [], "generated/api/*": []}
 html_theme_options = {
     "navbar_align": "left",
     "show_toc_level": 2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import pkgutil
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,17 @@ import pellucid
 import site_pages
 from pellucid.core.card_index import entries
 
-FURTHER = ("pellucid", "pellucid.catalogue", "pellucid.vision", "pellucid.app.bake_off")
-"""Packages with public names beside the families."""
+ROOT = Path(pellucid.__file__).parent
+INSIDE = ("pellucid.core", "pellucid.app.cli", "pellucid.discriminant_analysis.")
+"""What only the library itself imports from."""
 
 
 def write(folder: Path) -> None:
     """Write the pages and their index."""
-    homes = {home: own_names(home) for home in public_packages()}
     lines = ["Everything else", "===============", "", "Every other public name, package by package.", ""]
-    for home, names in homes.items():
+    for home, names in pages().items():
         lines += [home, "-" * len(home), "", f".. module:: {home}", "   :no-index-entry:", ""]
-        lines += [".. list-table::", "   :widths: 35 65", ""] if names else ["Every name has a page of its own.", ""]
+        lines += [".. list-table::", "   :widths: 35 65", ""]
         for name in names:
             page = f"{home}.{name}"
             site_pages.write_if_new(folder / "api" / f"{page}.rst", _page(home, name))
@@ -30,23 +30,43 @@ def write(folder: Path) -> None:
             lines += [f"   * - :doc:`{name} <{page}>`", f"     - {about or '—'}"]
         lines.append("")
     lines += [".. toctree::", "   :hidden:", ""]
-    lines += [f"   {home}.{name}" for home, names in homes.items() for name in names]
+    lines += [f"   {home}.{name}" for home, names in pages().items() for name in names]
     site_pages.write_if_new(folder / "api" / "index.rst", "\n".join([*lines, ""]))
 
 
+@cache
+def pages() -> dict[str, list[str]]:
+    """Return for each public package the names with a page there: a thing has one, in the outermost package."""
+    homes: dict[str, list[str]] = {}
+    seen: set[int] = set()
+    for home in sorted(public_packages(), key=lambda name: name.count(".")):
+        own = {name: thing for name, thing in own_names(home).items() if id(thing) not in seen}
+        seen |= {id(thing) for thing in own.values()}
+        homes[home] = list(own)
+    return {home: homes[home] for home in sorted(homes) if homes[home]}
+
+
 def public_packages() -> list[str]:
-    """Return the packages that export names."""
-    families = (f"pellucid.{info.name}" for info in pkgutil.iter_modules(pellucid.__path__) if info.ispkg)
-    found = dict.fromkeys([*FURTHER, *families])
-    return [name for name in found if hasattr(import_module(name), "__all__")]
+    """Return the packages, and the modules beside them, that export names."""
+    paths = (path for path in sorted(ROOT.rglob("*.py")) if "\n__all__" in path.read_text(encoding="utf-8"))
+    parts = (path.relative_to(ROOT.parent).with_suffix("").parts for path in paths)
+    names = (".".join(part).removesuffix(".__init__") for part in parts)
+    return [name for name in names if not name.startswith(INSIDE)]
 
 
-def own_names(home: str) -> list[str]:
+def own_names(home: str) -> dict[str, Any]:
     """Return what a package exports and no method page has; names that scikit-learn owns are described there."""
     package = import_module(home)
-    return [
-        name for name in sorted(package.__all__) if name not in entries() and is_ours(getattr(package, name, None))
-    ]
+    things = ((name, getattr(package, name, None)) for name in sorted(package.__all__) if name not in entries())
+    return {name: thing for name, thing in things if is_ours(thing)}
+
+
+def link_to(name: str, up: str = "") -> str:
+    """Return a link to the page of a public name from a page of the generated ones; without a page, only the name."""
+    if name in entries():
+        return f":doc:`{name} <{up}methods/{name}>`"
+    home = next((home for home, names in pages().items() if name in names), None)
+    return f":doc:`{name} <{up}api/{home}.{name}>`" if home else f"``{name}``"
 
 
 def is_ours(thing: Any) -> bool:

@@ -11,6 +11,7 @@ import os
 import re
 import tempfile
 import warnings
+from pathlib import Path
 from typing import Any
 
 from sphinx.errors import ExtensionError
@@ -25,7 +26,7 @@ def setup(app: Any) -> None:
     app.connect("source-read", _run_page)
 
 
-def _run_page(app: Any, name: str, source: list[str]) -> None:
+def _run_page(_app: Any, name: str, source: list[str]) -> None:
     if name.startswith("generated/") or "```python" not in source[0]:
         return
     try:
@@ -37,7 +38,7 @@ def _run_page(app: Any, name: str, source: list[str]) -> None:
 def run_blocks(page: str) -> int:
     """Run the Python of a page; return how many blocks there were."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    blocks, before = BLOCKS.findall(page), os.getcwd()
+    blocks, before = BLOCKS.findall(page), Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # what a page writes is gone with it
         try:

@@ -10,7 +10,12 @@ from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.errors import ExtensionError
 
-SPELLED = ((r"\\[,!]", " "), (r"\\(big|Big)(?![a-z])", r"\\\1l"), (r"\\mathrel\{\+\}=", "+="), (r"\\dots\b", r"\\ldots "))
+SPELLED = (
+    (r"\\[,!]", " "),
+    (r"\\(big|Big)(?![a-z])", r"\\\1l"),
+    (r"\\mathrel\{\+\}=", "+="),
+    (r"\\dots\b", r"\\ldots "),
+)
 """What LaTeX knows and docutils does not, and how docutils spells it."""
 
 
@@ -34,7 +39,7 @@ def mathml(formula: str, *, as_block: bool) -> str:
     for given, taken in SPELLED:
         formula = re.sub(given, taken, formula)
     is_aligned = as_block and "\\\\" in formula and not formula.lstrip().startswith(r"\begin")
-    code = rf"\begin{{align*}}{formula}\end{{align*}}" if is_aligned else formula
+    code = rf"\begin{{aligned}}{formula}\end{{aligned}}" if is_aligned else formula
     try:
         return str(tex2mathml(code, as_block=as_block))
     except (MathError, AttributeError) as error:

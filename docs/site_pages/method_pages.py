@@ -16,6 +16,7 @@ from textwrap import indent
 from typing import Any
 
 import numpy as np
+from tests.public_estimators import problem_for, seeded
 
 import pellucid
 import site_pages
@@ -29,7 +30,7 @@ from pellucid.core.trace import Trace
 from pellucid.exercises import exercise, exercise_names
 from pellucid.proofs.certificate import GRADES, Certificate
 from pellucid.show.html_printer import print_fragment
-from tests.public_estimators import problem_for, seeded
+from site_pages.proof_pages import label_of
 
 ROOT = Path(pellucid.__file__).parents[2]
 ROOMS = Path(pellucid.__file__).parent
@@ -50,7 +51,7 @@ def write(folder: Path) -> None:
 
 def _index(by_family: dict[str, list[MethodCard]]) -> Iterator[str]:
     yield from _title("Methods", "=")
-    yield "Every method has the same page, written from its card: :doc:`how to add one <../../guides/adding_a_method>`.\n"
+    yield "Every page is written from the card of its method: :doc:`how to add one <../../guides/adding_a_method>`.\n"
     for family, cards in sorted(by_family.items()):
         yield from _title(family, "-")
         yield ".. list-table::\n   :widths: 30 70\n"
@@ -68,7 +69,9 @@ def method_page(card: MethodCard) -> str:
     home = _public_home(card)
     parts = [
         *_title(card.name, "="),
-        site_pages.first_line(card.estimator) + "\n",
+        f".. currentmodule:: {home}\n",
+        "\n".join(opening_of(inspect.getdoc(card.estimator) or "")) + "\n",
+        f"**Take it for** {card.take_for}.\n",
         *_at_a_glance(card, home),
         *_picture(card),
         *_certificate(card),
@@ -76,12 +79,30 @@ def method_page(card: MethodCard) -> str:
         *_differences(card),
         *_speed(card),
         *_title("Parameters and attributes", "-"),
-        f".. currentmodule:: {home}\n\n.. autoclass:: {home}.{card.name}\n   :members:\n   :inherited-members: object\n"
+        f".. autoclass:: {home}.{card.name}\n   :members:\n   :inherited-members: object\n"
         "   :exclude-members: set_fit_request, set_score_request, set_partial_fit_request, set_predict_request, "
         "set_transform_request, get_metadata_routing, set_inverse_transform_request, set_predict_proba_request\n",
         *_proof(card),
+        *_references(card),
     ]
     return "\n".join(parts)
+
+
+def opening_of(docstring: str) -> list[str]:
+    """Return the lines of a docstring before its first section: what the method solves."""
+    lines = docstring.splitlines()
+    ends = (k - 1 for k, line in enumerate(lines) if k and line.strip() and not line.strip("-"))
+    return lines[: next(ends, len(lines))]
+
+
+def setup(app: Any) -> None:
+    """Leave out of the description of a class what stands at the top of its page."""
+    app.connect("autodoc-process-docstring", _without_opening, priority=400)  # before numpydoc, at 500
+
+
+def _without_opening(_app: Any, what: str, name: str, _thing: Any, _options: Any, lines: list[str]) -> None:
+    if what == "class" and name.rpartition(".")[2] in entries():
+        del lines[: len(opening_of("\n".join(lines)))]
 
 
 def _title(text: str, line: str) -> list[str]:
@@ -137,7 +158,7 @@ def _readme_row(card: MethodCard) -> dict[str, str]:
     for text in [*_rooms_of(card), *_readmes().values()]:
         heading: list[str] = []
         for line in text.splitlines():
-            cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+            cells = cells_of(line) if line.startswith("|") else []
             if not cells:
                 heading = []
             elif not heading:
@@ -147,12 +168,19 @@ def _readme_row(card: MethodCard) -> dict[str, str]:
     return {}
 
 
+def cells_of(row: str) -> list[str]:
+    """Return the cells of a row of a table in Markdown, where a bar within a cell is written with a stroke."""
+    return [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip("|"))]
+
+
 def _in_rst(markdown: str) -> str:
     """Return a line of Markdown as reStructuredText: code, emphasis, and links by their words."""
     text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", markdown)
     text = re.sub(r"`+([^`]+)`+", r"``\1``", text)
     pieces = re.split(r"(``[^`]+``|\*\*[^*]+\*\*)", text)
-    return "".join(piece if piece.startswith(("``", "**")) else re.sub(r"([*|_\\])", r"\\\1", piece) for piece in pieces)
+    return "".join(
+        piece if piece.startswith(("``", "**")) else re.sub(r"([*|_\\])", r"\\\1", piece) for piece in pieces
+    )
 
 
 def _picture(card: MethodCard) -> Iterator[str]:
@@ -178,7 +206,7 @@ def _certificate(card: MethodCard) -> Iterator[str]:
     yield f"**{found.grade}**: {_in_rst(GRADES[found.grade])}\n"
     if card.meaning:
         yield f"If it holds, {_in_rst(card.meaning)}\n"
-    yield "Fitted to 40 rows it says:\n\n.. code-block:: text\n"
+    yield "Fitted to 40 rows it says:\n\n.. code-block:: text\n   :class: certificate\n"
     yield indent(str(found), "   ") + "\n"
     for name, why in card.unproved.items():
         yield f"- ``{name}`` is not proved: {_in_rst(why)}"
@@ -218,7 +246,7 @@ def _differences(card: MethodCard) -> Iterator[str]:
 def _speed(card: MethodCard) -> Iterator[str]:
     """Yield the rows of docs/speed.md that begin with the method."""
     text = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
-    rows = [[cell.strip() for cell in line.split("|")] for line in ROW.findall(text)]
+    rows = [cells_of(line) for line in ROW.findall(text)]
     own = [row for row in rows if len(row) >= 2 and re.match(rf"{card.name}\b", row[0])]
     if not own:
         return
@@ -234,9 +262,16 @@ def _speed(card: MethodCard) -> Iterator[str]:
 
 def _proof(card: MethodCard) -> Iterator[str]:
     yield from _title("Its proof", "-")
-    yield (
-        f"``pellucid.verify(model, X, y)`` recomputes every claim from the data, by this code (``{card.prove.__module__}``), "
-        "which shares nothing with the fit.\n"
-    )
+    module = card.prove.__module__
+    yield f"``pellucid.verify(model, X, y)`` recomputes every claim from the data, by this code (``{module}``), which"
+    yield "shares nothing with the fit.\n"
+    if not card.proof:
+        yield f"What it rests on: :ref:`the mathematics <{label_of(module)}>`.\n"
     yield ".. dropdown:: The text of the proof\n\n   .. code-block:: python\n"
     yield indent(inspect.getsource(inspect.unwrap(card.prove)), "      ") + "\n"
+
+
+def _references(card: MethodCard) -> Iterator[str]:
+    yield from _title("References", "-")
+    yield from (f"- {_in_rst(reference)}" for reference in card.references)
+    yield ""

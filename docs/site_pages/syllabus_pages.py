@@ -6,7 +6,7 @@ from pathlib import Path
 
 import site_pages
 from pellucid.catalogue import read_catalogue
-from pellucid.core.card_index import entries
+from site_pages.api_pages import link_to
 
 
 def write(folder: Path) -> None:
@@ -15,12 +15,7 @@ def write(folder: Path) -> None:
     lines += [".. list-table::", "   :header-rows: 1", "   :widths: 10 25 40 25", "   :class: syllabus", ""]
     lines += ["   * - id", "     - topic", "     - objects", "     - tests"]
     for topic in read_catalogue():
-        objects = ", ".join(_object(path) for path in topic.found) or "—"
+        objects = ", ".join(link_to(path.rpartition(":")[2]) for path in topic.found) or "—"
         tests = ", ".join(f"``{Path(path).name}``" for path in topic.tests) or "—"
         lines += [f"   * - {topic.id}", f"     - {topic.title}", f"     - {objects}", f"     - {tests}"]
     site_pages.write_if_new(folder / "syllabus.rst", "\n".join([*lines, ""]))
-
-
-def _object(path: str) -> str:
-    name = path.rpartition(":")[2]
-    return f":doc:`methods/{name}`" if name in entries() else f"``{name}``"

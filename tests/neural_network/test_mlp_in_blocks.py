@@ -62,7 +62,10 @@ def test_many_blocks_are_learned_as_well_and_proved(kind):
     assert model.score(blocks(X), blocks(target)) == pytest.approx(model.score(X, target))
     lazy = model.predict(blocks(X))
     assert isinstance(lazy, da.Array)
-    np.testing.assert_array_equal(lazy.compute(), model.predict(X))
+    if kind is MLPClassifier:
+        np.testing.assert_array_equal(lazy.compute(), model.predict(X))
+    else:  # products of fewer rows at once may round otherwise
+        np.testing.assert_allclose(lazy.compute(), model.predict(X), rtol=1e-12, atol=1e-14)
     expected = {claim.name for claim in in_memory.certificate_.claims}
     assert {claim.name for claim in model.certificate_.claims} == expected
     for rows in ((blocks(X, 70), blocks(target)), (X, target)):

@@ -117,6 +117,14 @@ CARDS = (
         ),
         meaning="every row is with the nearest of the centers, and every center is the mean of its rows; how much "
         "better the best clustering of all could be is bounded below, where a claim says so",
+        take_for=(
+            "round clusters of about the same size, many rows, and a number of clusters that you know "
+            "or let choose_clusters find"
+        ),
+        references=(
+            "Lloyd, Least squares quantization in PCM, IEEE Information Theory 28 (1982)",
+            "Arthur and Vassilvitskii, k-means++: the advantages of careful seeding, SODA 2007",
+        ),
     ),
     MethodCard(
         MiniBatchKMeans,
@@ -153,6 +161,8 @@ CARDS = (
             "counts_": "how many rows the batches had drawn for each center; only partial_fit goes on from there",
         },
         squares=frozenset({"inertia_"}),
+        take_for="so many rows that a pass over all of them is long, or rows that arrive in parts",
+        references=("Sculley, Web-scale k-means clustering, WWW 2010",),
     ),
     MethodCard(
         KMedians,
@@ -177,6 +187,8 @@ CARDS = (
         variants=({"n_clusters": 3, "init": "random"}, {"n_clusters": 1}),
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(by_hand={"n_clusters": 2, "random_state": 0}),
+        take_for="clusters of rows among which some lie far off, measured column by column",
+        references=("Bradley, Mangasarian and Street, Clustering via concave minimization, NIPS 1996",),
     ),
     MethodCard(
         SoftKMeans,
@@ -204,6 +216,8 @@ CARDS = (
         },
         input=InputRules(order="C"),
         variants=({"n_clusters": 3, "beta": 4.0, "init": "random"}, {"n_clusters": 1, "beta": 0.5}),
+        take_for="clusters that overlap, where a row may belong to several and the spread is known",
+        references=("MacKay, Information Theory, Inference, and Learning Algorithms, chapter 22, Cambridge 2003",),
     ),
     MethodCard(
         KMedoids,
@@ -234,6 +248,13 @@ CARDS = (
         ),
         meaning="every row is with the nearest of the medoids, and no swap of a medoid with another row that was "
         "tried makes the sum of distances smaller",
+        take_for=(
+            "distances of any kind, also where no mean exists, or an example of the data is wanted for each cluster"
+        ),
+        references=(
+            "Kaufman and Rousseeuw, Finding Groups in Data, Wiley 1990",
+            "Schubert and Rousseeuw, Fast and eager k-medoids clustering, Information Systems 101 (2021)",
+        ),
     ),
     MethodCard(
         AgglomerativeClustering,
@@ -273,6 +294,14 @@ CARDS = (
             unlike_peer="it joins another of equally near pairs",
             many_rows=True,
         ),
+        take_for=(
+            "a tree of clusters at all scales, or a number of clusters that is read off the tree; up "
+            "to some ten thousand rows"
+        ),
+        references=(
+            "Ward, Hierarchical grouping to optimize an objective function, JASA 58 (1963)",
+            "Müllner, Modern hierarchical, agglomerative clustering algorithms, arXiv:1109.2378",
+        ),
     ),
     MethodCard(
         Diana,
@@ -293,6 +322,8 @@ CARDS = (
             rows=7,
             few_rows=True,
         ),
+        take_for="a tree of which the first, large divisions matter most; up to some thousand rows",
+        references=("Kaufman and Rousseeuw, Finding Groups in Data, Wiley 1990",),
     ),
     MethodCard(
         SpectralClustering,
@@ -341,5 +372,13 @@ CARDS = (
             {"n_clusters": 2, "affinity": "laplacian", "gamma": 0.3, "assign_labels": "cluster_qr"},
         ),
         squares=frozenset({"affinity_matrix_", "embedding_inertia_"}),
+        take_for=(
+            "clusters of any shape that are connected inside and weakly linked to each other; up to "
+            "some ten thousand rows"
+        ),
+        references=(
+            "von Luxburg, A tutorial on spectral clustering, Statistics and Computing 17 (2007)",
+            "Ng, Jordan and Weiss, On spectral clustering, NIPS 2001",
+        ),
     ),
 )

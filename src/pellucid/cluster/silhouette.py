@@ -70,6 +70,8 @@ def silhouette_samples(X: Data, labels: Data, *, metric: str | Callable[..., Any
         The cluster of each row: from 2 clusters to one less than there are rows.
     metric : str or callable, default='euclidean'
         Any metric of ``sklearn.metrics.pairwise_distances``, which is passed ``kwds``.
+    **kwds
+        Settings of the metric.
 
     Examples
     --------

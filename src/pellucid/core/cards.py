@@ -120,6 +120,10 @@ class MethodCard:
     trial: Trial = field(default_factory=Trial)
     meaning: str = ""
     """What a certificate that holds means to a user, as the end of a sentence; if empty, what its grade means."""
+    take_for: str = ""
+    """For what data and questions to take it, as the end of a sentence."""
+    references: tuple[str, ...] = ()
+    """Where it was published, or is explained best: author, title, place, year."""
     passes: str = ""
     """``module:function`` of ``(estimator, blocks, watch) -> Fit`` for rows in blocks; imported on first use."""
     device: str = ""

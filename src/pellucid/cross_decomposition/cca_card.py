@@ -49,5 +49,7 @@ CARDS = (
         trial=Trial(
             settings={"n_components": 1},  # two components need two targets
         ),
+        take_for="two sets of columns about the same rows, and the question what they have in common",
+        references=("Hotelling, Relations between two sets of variates, Biometrika 28 (1936)",),
     ),
 )

@@ -98,6 +98,11 @@ CARDS = (
         ),
         unproved={"noise_variance_": "found again up to the rounding of the sum of all, by the claim 'noise'"},
         squares=frozenset({"explained_variance_", "noise_variance_", "scatter_"}),
+        take_for="many columns that go together, to be seen, stored or learned from in few",
+        references=(
+            "Jolliffe, Principal Component Analysis, Springer 2002",
+            "Halko, Martinsson and Tropp, Finding structure with randomness, SIAM Review 53 (2011)",
+        ),
     ),
     MethodCard(
         SVD,
@@ -122,6 +127,10 @@ CARDS = (
         variants=({"kind": "full"}, {"kind": "randomized", "n_components": 2}),
         squares=frozenset({"energy_"}),
         trial=Trial(rows=6),
+        take_for="a matrix that is itself the object: its rank, its best approximations, its geometry",
+        references=(
+            "Eckart and Young, The approximation of one matrix by another of lower rank, Psychometrika 1 (1936)",
+        ),
     ),
     MethodCard(
         TruncatedSVD,
@@ -146,6 +155,8 @@ CARDS = (
         input=InputRules(NO_TARGET, sparse=("csr", "csc"), blocks=MOMENTS),
         variants=({"n_components": 3, "algorithm": "arpack"},),
         squares=frozenset({"explained_variance_"}),
+        take_for="sparse rows, such as counts of words, that must not be centered",
+        references=("Deerwester and others, Indexing by latent semantic analysis, JASIS 41 (1990)",),
     ),
     MethodCard(
         KernelPCA,
@@ -196,6 +207,13 @@ CARDS = (
             rows=5,
             few_rows=True,
         ),
+        take_for="components that are curved in the columns as given; up to some ten thousand rows",
+        references=(
+            (
+                "Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem, "
+                "Neural Computation 10 (1998)"
+            ),
+        ),
     ),
     MethodCard(
         FeatureEmbedding,
@@ -211,5 +229,9 @@ CARDS = (
             NO_TARGET, order="C", weights=False, fewest_rows=2, given=estimator.similarity == GIVEN
         ),
         variants=({"n_components": 3, "similarity": "correlation"},),
+        take_for="things of which only similarities are known, to be used by methods that want columns",
+        references=(
+            "Pekalska and Duin, The Dissimilarity Representation for Pattern Recognition, World Scientific 2005",
+        ),
     ),
 )

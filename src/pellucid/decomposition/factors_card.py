@@ -83,6 +83,14 @@ CARDS = (
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"reconstruction_err_"}),
         trial=Trial(rows=5),
+        take_for="amounts that only add up, such as gray values, counts or spectra, and parts that are to be named",
+        references=(
+            ("Lee and Seung, Learning the parts of objects by non-negative matrix factorization, Nature 401 (1999)"),
+            (
+                "Cichocki and Phan, Fast local algorithms for large scale nonnegative matrix and tensor "
+                "factorizations, IEICE Transactions E92-A (2009)"
+            ),
+        ),
     ),
     MethodCard(
         AlternatingLeastSquares,
@@ -113,6 +121,10 @@ CARDS = (
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"objective_"}),
         trial=Trial(rows=5),
+        take_for="a matrix of which many entries are missing, such as ratings, and these are to be guessed",
+        references=(
+            ("Koren, Bell and Volinsky, Matrix factorization techniques for recommender systems, Computer 42 (2009)"),
+        ),
     ),
     MethodCard(
         FactorAnalysis,
@@ -148,6 +160,8 @@ CARDS = (
             {"n_components": 0},
         ),
         squares=frozenset({"noise_variance_"}),
+        take_for="columns that are measured with noise of different sizes, and few causes behind them",
+        references=("Rubin and Thayer, EM algorithms for ML factor analysis, Psychometrika 47 (1982)",),
     ),
     MethodCard(
         FastICA,
@@ -186,5 +200,12 @@ CARDS = (
             "n_iter_": WORK_DONE,
             "multi_information_": "an estimate from some of the rows, for the reader: no answer depends on it",
         },
+        take_for="signals that are mixtures of independent, not Gaussian sources",
+        references=(
+            (
+                "Hyvärinen and Oja, Independent component analysis: algorithms and applications, Neural "
+                "Networks 13 (2000)"
+            ),
+        ),
     ),
 )

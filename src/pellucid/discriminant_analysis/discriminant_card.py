@@ -72,6 +72,11 @@ CARDS = (
         tests=("test_discriminant_analysis",),
         meaning="the means and spreads are those of these rows; whether the classes are Gaussian clouds, as the "
         "method supposes, is another question",
+        take_for="classes that are clouds of the same shape, few rows, or a picture that separates the classes",
+        references=(
+            "Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7 (1936)",
+            "Hastie, Tibshirani and Friedman, Elements of Statistical Learning, section 4.3, Springer 2009",
+        ),
     ),
     MethodCard(
         QuadraticDiscriminantAnalysis,
@@ -96,5 +101,7 @@ CARDS = (
             own_floats=dict.fromkeys(("means_", "rotations_", "scalings_"), "digits that its proof needs"),
             by_hand={"reg_param": 0.1},  # classes have fewer rows than it takes
         ),
+        take_for="classes that are clouds of different shapes, with many more rows than columns in each",
+        references=("Hastie, Tibshirani and Friedman, Elements of Statistical Learning, section 4.3, Springer 2009",),
     ),
 )

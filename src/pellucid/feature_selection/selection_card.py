@@ -157,6 +157,8 @@ CARDS = (
         },
         input=lambda estimator: FilterInput(blocks=MOMENTS if estimator.measure == "correlation" else CATEGORIES),
         variants=({"k": 2, "n_bins": 4}, {"k": 2, "measure": "correlation"}),
+        take_for="very many columns, and a quick look at each by itself",
+        references=("Guyon and Elisseeff, An introduction to variable and feature selection, JMLR 3 (2003)",),
     ),
     MethodCard(
         MRMR,
@@ -176,6 +178,8 @@ CARDS = (
         },
         input=FilterInput(),
         variants=({"k": 2, "n_bins": 4}, {"k": 3, "criterion": "quotient"}),
+        take_for="columns that repeat each other, of which few are to stay",
+        references=("Peng, Long and Ding, Feature selection based on mutual information, IEEE PAMI 27 (2005)",),
     ),
     MethodCard(
         FloatingSelector,
@@ -198,6 +202,13 @@ CARDS = (
         trial=Trial(
             settings={"cv": 2},
             by_hand={"cv": 2},
+        ),
+        take_for="few columns for one given estimator, and the time to fit it many times",
+        references=(
+            (
+                "Pudil, Novovičová and Kittler, Floating search methods in feature selection, Pattern "
+                "Recognition Letters 15 (1994)"
+            ),
         ),
     ),
     MethodCard(
@@ -223,5 +234,7 @@ CARDS = (
             unlike_peer="its folds need more rows",
             needs_library="the model that it asks is fitted again",
         ),
+        take_for="few columns for one given estimator, added or dropped one by one",
+        references=("Whitney, A direct method of nonparametric measurement selection, IEEE Computers C-20 (1971)",),
     ),
 )

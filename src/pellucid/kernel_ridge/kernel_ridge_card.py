@@ -75,6 +75,8 @@ CARDS = (
             rows=5,
         ),
         meaning=MEANING,
+        take_for="smooth curves through up to some thousand rows, in closed form",
+        references=("Saunders, Gammerman and Vovk, Ridge regression learning algorithm in dual variables, ICML 1998",),
     ),
     MethodCard(
         KernelRidgeCV,
@@ -99,5 +101,10 @@ CARDS = (
         variants=({"kernel": "rbf", "gamma": 0.5, "alphas": (1e-3, 10.0), "store_cv_results": True},),
         squares=frozenset({"alpha_", "best_score_", "cv_results_"}),
         meaning=MEANING,
+        take_for="smooth curves, where the penalty is to be chosen by the errors of left-out rows",
+        references=(
+            "Saunders, Gammerman and Vovk, Ridge regression learning algorithm in dual variables, ICML 1998",
+            "Golub, Heath and Wahba, Generalized cross-validation, Technometrics 21 (1979)",
+        ),
     ),
 )

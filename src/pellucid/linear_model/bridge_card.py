@@ -30,6 +30,11 @@ CARDS = (
         input=InputRules(NUMBERS, sparse=ANY_SPARSE, blocks=MOMENTS),
         variants=({"q": 0.5, "alpha": 0.1}, {"q": 1.0, "fit_intercept": False}),
         unproved={"n_iter_": WORK_DONE},
+        take_for="penalties between and beyond lasso and ridge: fewer coefficients, shrunk less",
+        references=(
+            ("Frank and Friedman, A statistical view of some chemometrics regression tools, Technometrics 35 (1993)"),
+            "Fu, Penalized regressions: the bridge versus the lasso, JCGS 7 (1998)",
+        ),
     ),
     MethodCard(
         RegressionDiscriminant,
@@ -46,5 +51,7 @@ CARDS = (
         input=LabelSetRules(sparse=("csr",)),
         variants=({"alpha": 0.1, "fit_intercept": False},),
         unproved={"n_iter_": WORK_DONE},
+        take_for="classes that do not exclude each other, or the comparison with logistic regression",
+        references=("Bishop, Pattern Recognition and Machine Learning, chapter 4, Springer 2006",),
     ),
 )

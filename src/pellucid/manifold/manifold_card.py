@@ -86,6 +86,8 @@ CARDS = (
             rows=5,
             unlike_peer="its sign follows another of equally large entries",
         ),
+        take_for="distances, such as those between towns, from which a map is to be made",
+        references=("Torgerson, Multidimensional scaling: theory and method, Psychometrika 17 (1952)",),
     ),
     MethodCard(
         MDS,
@@ -124,6 +126,14 @@ CARDS = (
         squares=frozenset({"stress_"}),
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(own_floats={"dissimilarity_matrix_": "digits that its proof needs"}, few_rows=True),
+        take_for="a map whose distances, or only their order, are those of the data; up to some thousand rows",
+        references=(
+            (
+                "Kruskal, Multidimensional scaling by optimizing goodness of fit to a nonmetric "
+                "hypothesis, Psychometrika 29 (1964)"
+            ),
+            "Borg and Groenen, Modern Multidimensional Scaling, Springer 2005",
+        ),
     ),
     MethodCard(
         SammonMapping,
@@ -153,6 +163,8 @@ CARDS = (
         variants=({"weighting": "inverse_square", "n_components": 3},),
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(rows=5, few_rows=True),
+        take_for="a map on which short distances are right, at the price of the long ones",
+        references=("Sammon, A nonlinear mapping for data structure analysis, IEEE Computers C-18 (1969)",),
     ),
     MethodCard(
         Isomap,
@@ -198,6 +210,13 @@ CARDS = (
             by_hand={"n_neighbors": 3},
             rows=5,
         ),
+        take_for="rows along a bent surface without holes, measured densely",
+        references=(
+            (
+                "Tenenbaum, de Silva and Langford, A global geometric framework for nonlinear "
+                "dimensionality reduction, Science 290 (2000)"
+            ),
+        ),
     ),
     MethodCard(
         SpectralEmbedding,
@@ -234,6 +253,13 @@ CARDS = (
         variants=({"n_components": 3, "affinity": "rbf", "gamma": 0.3}, {"n_neighbors": 8}),
         squares=frozenset({"gamma_"}),
         trial=Trial(own_floats={"embedding_": "float32 in, float32 out; scikit-learn's is float64 for neighbors"}),
+        take_for="a map that keeps linked rows together, of a graph or of rows with their neighbors",
+        references=(
+            (
+                "Belkin and Niyogi, Laplacian eigenmaps for dimensionality reduction and data "
+                "representation, Neural Computation 15 (2003)"
+            ),
+        ),
     ),
     MethodCard(
         LocallyLinearEmbedding,
@@ -271,6 +297,10 @@ CARDS = (
         trial=Trial(
             by_hand={"n_neighbors": 3},
             rows=8,
+        ),
+        take_for="rows along a bent surface, of which the neighborhoods are nearly flat",
+        references=(
+            ("Roweis and Saul, Nonlinear dimensionality reduction by locally linear embedding, Science 290 (2000)"),
         ),
     ),
     MethodCard(
@@ -317,5 +347,13 @@ CARDS = (
         ),
         meaning="what draws rows together and what drives them apart are in balance, up to the share that the "
         "gradient is; another start may still end in another map as good",
+        take_for="a picture of which rows are near which; not for distances or sizes of groups",
+        references=(
+            "van der Maaten and Hinton, Visualizing data using t-SNE, JMLR 9 (2008)",
+            (
+                "Linderman and others, Fast interpolation-based t-SNE for single-cell RNA-seq data, Nature "
+                "Methods 16 (2019)"
+            ),
+        ),
     ),
 )

@@ -121,6 +121,13 @@ CARDS = (
             "converged_": "why the fit stopped; the claim 'gain' says whether it had converged",
             "n_iter_": WORK_DONE,
         },
+        take_for="groups in columns of different kinds, numbers and words together, with probabilities",
+        references=(
+            (
+                "Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, "
+                "JRSS B 39 (1977)"
+            ),
+        ),
     ),
     MethodCard(
         GaussianMixture,
@@ -181,5 +188,13 @@ CARDS = (
         ),
         meaning="one more step of the method changes nothing worth mentioning; another start may still end in a "
         "likelier mixture",
+        take_for="groups that are clouds of any shape and overlap, a density of the rows, or samples like them",
+        references=(
+            (
+                "Dempster, Laird and Rubin, Maximum likelihood from incomplete data via the EM algorithm, "
+                "JRSS B 39 (1977)"
+            ),
+            "McLachlan and Peel, Finite Mixture Models, Wiley 2000",
+        ),
     ),
 )

@@ -126,6 +126,7 @@ def bias_variance_bootstrap(
     estimator : regressor or classifier
         It is cloned for every resample.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The rows and their targets.
     n_repeats : int, default=100
         Number of resamples, at least 10.
     random_state : int, Generator, RandomState or None, default=0

@@ -68,6 +68,7 @@ def compare_methods(
     first, second : estimators
         Both classifiers or both regressors.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The rows and their targets.
     n_splits : int, default=20
         Number :math:`J` of splits, at least 2.
     test_size : float, default=0.2
@@ -143,6 +144,7 @@ def nested_cross_validation(
     candidates : dict of str to estimator
         All classifiers or all regressors, the simplest first.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The rows and their targets.
     outer, inner : int, default=5
         Numbers of folds, at least 2.
     rule : {"best", "one standard error"}, default="best"

@@ -86,7 +86,9 @@ def error_against_size(
     Parameters
     ----------
     estimator : regressor or classifier
+        It is cloned for every fit.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The rows and their targets.
     sizes : sequence of floats or ints, default=(0.1, 0.25, 0.5, 0.75, 1.0)
         Shares of the training rows, or numbers of them.
     cv : int or splitter, default=5
@@ -135,7 +137,9 @@ def error_against_capacity(
     Parameters
     ----------
     estimator : regressor or classifier
+        It is cloned for every fit.
     X, y : array-like of shape (n_samples, n_features), (n_samples,)
+        The rows and their targets.
     parameter : str
         Name of the setting, such as ``"max_depth"``.
     values : sequence

@@ -249,14 +249,14 @@ class BernoulliNB(CountingNB):
         :math:`\alpha_j + 1`.
     force_alpha : bool, default=True
         Whether to keep an alpha below 1e-10.
+    binarize : float or None, default=0.0
+        Values above this are ones; None takes values between 0 and 1 as they are.
     fit_prior : bool, default=True
         Whether :math:`\pi_c` is the share of the class, or else uniform.
     class_prior : array-like of shape (n_classes,), default=None
         :math:`\pi_c`, if it is known.
     prior_alpha : float, default=0.0
         Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
-    binarize : float or None, default=0.0
-        Values above this are ones; None takes values between 0 and 1 as they are.
 
     Attributes
     ----------
@@ -337,10 +337,10 @@ class CategoricalNB(CountingNB):
         Whether :math:`\pi_c` is the share of the class, or else uniform.
     class_prior : array-like of shape (n_classes,), default=None
         :math:`\pi_c`, if it is known.
-    prior_alpha : float, default=0.0
-        Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
     min_categories : int or array-like of shape (n_features,), default=None
         Least :math:`m_j`; otherwise the largest value plus 1. A category that training may miss needs it.
+    prior_alpha : float, default=0.0
+        Pseudo-count of every class, at least 0, where :math:`\pi_c` is learned. scikit-learn has none.
 
     Attributes
     ----------

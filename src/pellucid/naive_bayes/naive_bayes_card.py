@@ -83,6 +83,10 @@ CARDS = (
             )
         ),
         meaning=MEANING,
+        take_for="numbers, few rows, and an answer in no time",
+        references=(
+            "Hand and Yu, Idiot's Bayes: not so stupid after all?, International Statistical Review 69 (2001)",
+        ),
     ),
     MethodCard(
         MultinomialNB,
@@ -100,6 +104,8 @@ CARDS = (
         ),
         **SHARED,
         meaning=MEANING,
+        take_for="counts, such as words in texts",
+        references=("McCallum and Nigam, Event models for naive Bayes text classification, AAAI workshop 1998",),
     ),
     MethodCard(
         BernoulliNB,
@@ -123,6 +129,8 @@ CARDS = (
         variants=({"alpha": 0.1, "binarize": -1.0}, {"alpha": 0.0, "binarize": 1.5, "prior_alpha": 1.0}),
         **SHARED,
         meaning=MEANING,
+        take_for="columns of yes and no, where what is missing tells as much as what is there",
+        references=("McCallum and Nigam, Event models for naive Bayes text classification, AAAI workshop 1998",),
     ),
     MethodCard(
         CategoricalNB,
@@ -140,6 +148,8 @@ CARDS = (
         variants=({"alpha": 0.5, "min_categories": 9, "prior_alpha": 1.0}, {"fit_prior": False}),
         **SHARED,
         meaning=MEANING,
+        take_for="columns of few words or codes",
+        references=("Mitchell, Machine Learning, chapter 6, McGraw-Hill 1997",),
     ),
     MethodCard(
         MixedNB,
@@ -164,6 +174,10 @@ CARDS = (
         passes="pellucid.naive_bayes.mixed_nb_passes:mixed_nb_in_passes",
         variants=({"densities": {1: "logistic"}, "prior_alpha": 1.0}, {"densities": "categorical", "alpha": 0.5}),
         meaning=MEANING,
+        take_for="numbers and words in one table, each column with its own kind of density",
+        references=(
+            "Hand and Yu, Idiot's Bayes: not so stupid after all?, International Statistical Review 69 (2001)",
+        ),
     ),
     MethodCard(
         BayesClassifier,
@@ -196,5 +210,7 @@ CARDS = (
             columns=1,
             classes=2,
         ),
+        take_for="densities that you know or choose, and mistakes that cost differently",
+        references=("Duda, Hart and Stork, Pattern Classification, chapter 2, Wiley 2001",),
     ),
 )

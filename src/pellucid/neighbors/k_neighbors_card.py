@@ -130,6 +130,14 @@ CARDS = (
         },
         rebuild=_rebuild_classifier,
         meaning=MEANING,
+        take_for="few columns in comparable units, boundaries of any shape, and rows enough to fill the space",
+        references=(
+            "Cover and Hart, Nearest neighbor pattern classification, IEEE Information Theory 13 (1967)",
+            (
+                "Friedman, Bentley and Finkel, An algorithm for finding best matches in logarithmic "
+                "expected time, ACM TOMS 3 (1977)"
+            ),
+        ),
     ),
     MethodCard(
         KNeighborsRegressor,
@@ -138,5 +146,12 @@ CARDS = (
         attributes={**FITTED, "_y": Numbers(("n_samples",)) | Numbers(("n_samples", "n_outputs"))},
         rebuild=_rebuild_tree,
         meaning=MEANING,
+        take_for="few columns in comparable units, curves of any shape, and rows enough to fill the space",
+        references=(
+            (
+                "Friedman, Bentley and Finkel, An algorithm for finding best matches in logarithmic "
+                "expected time, ACM TOMS 3 (1977)"
+            ),
+        ),
     ),
 )

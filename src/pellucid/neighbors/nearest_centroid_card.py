@@ -34,5 +34,12 @@ CARDS = (
         variants=({"metric": "manhattan", "priors": "empirical"}, {"shrink_threshold": 0.5, "priors": [0.2, 0.3, 0.5]}),
         meaning="the centroids are those of these rows; whether the classes are round clouds of one size, as the "
         "method supposes, is another question",
+        take_for="classes that are round clouds of one size, many classes, or very few rows",
+        references=(
+            (
+                "Tibshirani, Hastie, Narasimhan and Chu, Diagnosis of multiple cancer types by shrunken "
+                "centroids of gene expression, PNAS 99 (2002)"
+            ),
+        ),
     ),
 )

@@ -63,6 +63,7 @@ class Problem:
     gradient : callable x -> array, default=None
         Its gradient. Without it, central differences are used, or autograd if :math:`x` is a torch tensor.
     hessian : callable x -> array of shape (n, n), default=None
+        Its second derivatives.
     hessian_product : callable (x, v) -> array, default=None
         :math:`\nabla^2 f(x)\,v` without the whole matrix.
     value_and_gradient : callable x -> (float, array), default=None

@@ -132,7 +132,7 @@ def plot_silhouettes(
     ax : Axes, default=None
         Where to draw; None makes a new figure.
     metric : str or callable, default='euclidean'
-        As for :func:`pellucid.cluster.silhouette_samples`.
+        The distance of rows, by scikit-learn's names; 'precomputed' for a matrix of distances.
     names : sequence of str, default=None
         What to call the clusters, in the order of their labels.
     """

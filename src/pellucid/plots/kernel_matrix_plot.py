@@ -34,6 +34,8 @@ def plot_kernel_matrix(kernel: Any, X: Data, y: Data = None, ax: Axes | None = N
         Targets to sort the rows by; a good kernel for few classes shows one block for each.
     ax : Axes, default=None
         Where to draw; None makes a new figure.
+    **parameters
+        Settings of a kernel that is named.
     """
     kernel = kernel_from(kernel, **parameters)
     X = X if hasattr(X, "tocsr") else np.asarray(X)

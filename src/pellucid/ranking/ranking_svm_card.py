@@ -40,5 +40,7 @@ CARDS = (
         # the first two tell a dual point, and any that closes the gap will do
         unproved=WITNESSES | {"n_iter_": WORK_DONE},
         trial=Trial(rows=4),
+        take_for="an order within each query, where no number is wanted",
+        references=("Joachims, Optimizing search engines using clickthrough data, KDD 2002",),
     ),
 )

@@ -114,7 +114,9 @@ def explain_model(
     Parameters
     ----------
     model : TableModel
+        What ``pellucid fit`` saved.
     frame : DataFrame of at least 10 rows
+        Rows with the columns that the model knows.
     truth : pair of ndarrays, optional
         Which rows have a known target, and their targets. Without it a column matters as far as predictions change.
     row : int

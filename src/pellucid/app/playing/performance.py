@@ -20,7 +20,7 @@ class Performance:
 
     recording: Recording
     model: Any = None
-    """The fitted model; of a method that minimizes a formula, a :class:`ReachedPoint`."""
+    """The fitted model; of a method that minimizes a formula, a ``ReachedPoint``."""
     X: Data = None
     y: Data = None
     prove: Callable[[Any], Certificate] | None = None

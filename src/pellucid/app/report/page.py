@@ -120,6 +120,7 @@ def render_fit_report(result: BakeOffResult, origin: Origin) -> str:
     Parameters
     ----------
     result : BakeOffResult
+        What is told.
     origin : Origin
         Names of the files that the table came from and the model went to, and the command.
     """

@@ -164,7 +164,7 @@ def kmeans_plusplus(
     """Return rows drawn far from each other, and which rows of ``X`` they are.
 
     Each is drawn by its weight times its squared distance to those before, the best of ``n_local_trials`` (at most 8;
-    None is 4, or 8 for more than 50 clusters). ``x_squared_norms`` is kept for compatibility: nothing needs it.
+    None is 4, or 8 for more than 50 clusters). ``x_squared_norms`` changes nothing.
 
     Examples
     --------

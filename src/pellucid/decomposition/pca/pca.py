@@ -246,7 +246,7 @@ def pca_per_class(X: Data, y: Data, **parameters: Any) -> dict[Any, PCA]:
         The rows.
     y : array-like of shape (n_samples,)
         Their classes.
-    parameters
+    **parameters
         Those of :class:`PCA`.
 
     Examples

@@ -59,5 +59,10 @@ CARDS = (
         unproved={"seeds_": "no answer depends on them: splits that draw nothing are the same for every seed"},
         tests=("test_ada_boost",),
         trial=Trial(settings={"n_estimators": 4}),
+        take_for="labels without many mistakes, simple members, and the wish to see which rows are hard",
+        references=(
+            "Freund and Schapire, A decision-theoretic generalization of on-line learning, JCSS 55 (1997)",
+            "Zhu and others, Multi-class AdaBoost, Statistics and Its Interface 2 (2009)",
+        ),
     ),
 )

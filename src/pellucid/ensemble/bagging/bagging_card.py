@@ -174,6 +174,8 @@ CARDS = (
             settings={"n_estimators": 4},
             needs_library="its members are models of any kind",
         ),
+        take_for="a classifier that changes much with its rows, and an error estimate from the rows left out",
+        references=("Breiman, Bagging predictors, Machine Learning 24 (1996)",),
     ),
     MethodCard(
         BaggingRegressor,
@@ -185,5 +187,7 @@ CARDS = (
             settings={"n_estimators": 4},
             needs_library="its members are models of any kind",
         ),
+        take_for="a regression that changes much with its rows, and an error estimate from the rows left out",
+        references=("Breiman, Bagging predictors, Machine Learning 24 (1996)",),
     ),
 )

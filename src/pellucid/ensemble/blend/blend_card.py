@@ -121,6 +121,8 @@ CARDS = (
         **SHARED,
         input=_rules(CLASSES),
         attributes={**FITTED, "classes_": LABELS},
+        take_for="several good classifiers of different kinds, and no need to explain one of them",
+        references=("Breiman, Stacked regressions, Machine Learning 24 (1996)",),
     ),
     MethodCard(
         BlendRegressor,
@@ -128,5 +130,7 @@ CARDS = (
         **SHARED,
         input=_rules(NUMBERS),
         attributes=FITTED,
+        take_for="several good regressions of different kinds, and no need to explain one of them",
+        references=("Breiman, Stacked regressions, Machine Learning 24 (1996)",),
     ),
 )

@@ -165,6 +165,11 @@ CARDS = (
             repeating={"min_samples_leaf": 1},  # repeated rows meet a limit sooner
         ),
         meaning=MEANING,
+        take_for="tables of many rows and columns of any kind, gaps included, where the least error counts",
+        references=(
+            ("Friedman, Greedy function approximation: a gradient boosting machine, Annals of Statistics 29 (2001)"),
+            "Ke and others, LightGBM: a highly efficient gradient boosting decision tree, NIPS 2017",
+        ),
     ),
     MethodCard(
         HistGradientBoostingRegressor,
@@ -189,5 +194,10 @@ CARDS = (
         tests=("test_hist_gradient_boosting",),
         trial=Trial(settings={"max_iter": 20}),
         meaning=MEANING,
+        take_for="tables of many rows and columns of any kind, gaps included, where the least error counts",
+        references=(
+            ("Friedman, Greedy function approximation: a gradient boosting machine, Annals of Statistics 29 (2001)"),
+            "Ke and others, LightGBM: a highly efficient gradient boosting decision tree, NIPS 2017",
+        ),
     ),
 )

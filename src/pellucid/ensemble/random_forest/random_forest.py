@@ -37,19 +37,12 @@ class RandomForestClassifier(ClassifierMixin, RandomForest):
         Rows, or the part of all rows, that a node must have to be split, and each side of a split.
     min_weight_fraction_leaf : float, default=0.0
         The part of all weight that each side of a split must have.
+    max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
+        Columns that a node looks at.
     max_leaf_nodes : int or None, default=None
         Most leaves; the node whose split lowers the impurity most is split next.
     min_impurity_decrease : float, default=0.0
         What a split must lower the impurity by, in parts of the weight of all rows.
-    ccp_alpha : float, default=0.0
-        Price of a leaf: the tree is pruned to the best one for it.
-    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
-        1 for columns with which the probability of the second class must not fall, -1 must not rise, 0 for others.
-    categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
-        Columns of categories: a split sends some of them left. Of two classes it is the best of all subsets;
-        otherwise the best first part of the categories in the order of their share of one class, for each class.
-    max_features : int, float, {'sqrt', 'log2'} or None, default='sqrt'
-        Columns that a node looks at.
     bootstrap : bool, default=True
         Whether each tree has its own sample of the rows; if not, all rows.
     oob_score : bool or callable, default=False
@@ -64,8 +57,15 @@ class RandomForestClassifier(ClassifierMixin, RandomForest):
         Whether the next fit keeps the trees and adds to them.
     class_weight : dict, list of dicts, 'balanced', 'balanced_subsample' or None, default=None
         Weights of classes, by which rows are drawn; 'balanced_subsample' balances each sample instead.
+    ccp_alpha : float, default=0.0
+        Price of a leaf: the tree is pruned to the best one for it.
     max_samples : int, float or None, default=None
         Rows drawn for a tree, as a number or a part of all; None for as many as there are.
+    monotonic_cst : array-like of int of shape (n_features,) or None, default=None
+        1 for columns with which the probability of the second class must not fall, -1 must not rise, 0 for others.
+    categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
+        Columns of categories: a split sends some of them left. Of two classes it is the best of all subsets;
+        otherwise the best first part of the categories in the order of their share of one class, for each class.
 
     Attributes
     ----------
@@ -193,6 +193,8 @@ class RandomForestRegressor(RegressorMixin, RandomForest):
         Rows, or the part of all rows, that a node must have to be split, and each side of a split.
     min_weight_fraction_leaf : float, default=0.0
         The part of all weight that each side of a split must have.
+    max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
+        Columns that a node looks at: all of them, if nothing else is said.
     max_leaf_nodes : int or None, default=None
         Most leaves; the node whose split lowers the impurity most is split next.
     min_impurity_decrease : float, default=0.0
@@ -218,8 +220,6 @@ class RandomForestRegressor(RegressorMixin, RandomForest):
     categorical_features : None, 'from_dtype', or array-like of column numbers, names or bool, default=None
         Columns of categories: a split sends some of them left, by the best of all subsets; for absolute error by the
         best first part of them in the order of their mean.
-    max_features : int, float, {'sqrt', 'log2'} or None, default=1.0
-        Columns that a node looks at: all of them, if nothing else is said.
 
     Attributes
     ----------

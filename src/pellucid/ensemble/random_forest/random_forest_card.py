@@ -85,6 +85,8 @@ CARDS = (
             by_hand={"n_estimators": 5, "random_state": 0},
         ),
         meaning=MEANING,
+        take_for="a good answer without tuning, with an error estimate from the rows left out",
+        references=("Breiman, Random forests, Machine Learning 45 (2001)",),
     ),
     MethodCard(
         RandomForestRegressor,
@@ -98,5 +100,7 @@ CARDS = (
             by_hand={"n_estimators": 5, "random_state": 0},
         ),
         meaning=MEANING,
+        take_for="a good answer without tuning, with an error estimate from the rows left out",
+        references=("Breiman, Random forests, Machine Learning 45 (2001)",),
     ),
 )

@@ -97,7 +97,7 @@ class Lars(LinearPredictor, RegressorMixin, CertifiedEstimator):
     def fit(self, X: Data, y: Data, Xy: Data | None = None) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y`` of shape (n_samples,) or (n_samples, n_targets).
 
-        ``Xy`` is accepted for compatibility; correlations are always computed from the data.
+        ``Xy`` changes nothing: correlations are always computed from the data.
         """
         data = self._check(X, y)
         X, y = data.X, data.y

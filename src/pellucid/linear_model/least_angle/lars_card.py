@@ -56,6 +56,8 @@ CARDS = (
         workings="pellucid.linear_model.least_angle.lars_workings:lars_workings",
         parameters={"n_nonzero_coefs": Whole(low=1), **WALK},
         variants=({"n_nonzero_coefs": 2}, {"fit_path": False, "fit_intercept": False}),
+        take_for="the order in which columns enter a linear model",
+        references=("Efron, Hastie, Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32 (2004)",),
     ),
     MethodCard(
         LassoLars,
@@ -66,5 +68,7 @@ CARDS = (
         parameters={"alpha": NONNEGATIVE, "max_iter": COUNT, "positive": FLAG, **WALK},
         variants=({"alpha": 0.01}, {"alpha": 0.1, "positive": True, "fit_path": False}),
         meaning="no other coefficients make error plus penalty smaller on these rows by more than the gap shown",
+        take_for="the whole path of the lasso with its breakpoints, for few hundred columns",
+        references=("Efron, Hastie, Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32 (2004)",),
     ),
 )

@@ -37,6 +37,11 @@ CARDS = (
         input=_rules,
         variants=({"fit_intercept": False}, {"positive": True}),
         meaning="no other coefficients fit these rows better, up to rounding",
+        take_for="more rows than columns, an effect for each column, and its standard error",
+        references=(
+            "Hastie, Tibshirani and Friedman, Elements of Statistical Learning, section 3.2, Springer 2009",
+            "Golub and Van Loan, Matrix Computations, chapter 5, Johns Hopkins 2013",
+        ),
     ),
     MethodCard(
         BasisExpansion,
@@ -55,5 +60,7 @@ CARDS = (
         },
         input=InputRules(),
         variants=({"degree": 3, "interaction_only": True, "include_bias": True},),
+        take_for="a curve or a surface by a linear model: polynomials, or functions of your own",
+        references=("Hastie, Tibshirani and Friedman, Elements of Statistical Learning, chapter 5, Springer 2009",),
     ),
 )

@@ -113,5 +113,16 @@ CARDS = (
         ),
         unproved={"dual_gap_": GAP_UP_TO_ROUNDING, "n_iter_": WORK_DONE, "solver_": SOLVER_THAT_RAN},
         meaning="no other coefficients make loss plus penalty smaller on these rows by more than the gap shown",
+        take_for=(
+            "classes with probabilities, an effect for each column, tables of any size; a first answer "
+            "to nearly every classification"
+        ),
+        references=(
+            "Hastie, Tibshirani and Friedman, Elements of Statistical Learning, section 4.4, Springer 2009",
+            (
+                "Yu, Huang and Lin, Dual coordinate descent methods for logistic regression and maximum "
+                "entropy models, Machine Learning 85 (2011)"
+            ),
+        ),
     ),
 )

@@ -29,7 +29,7 @@ class LogisticRegression(LinearClassifier, ClassifierMixin, CertifiedEstimator):
     Parameters
     ----------
     penalty : {'deprecated', 'l1', 'l2', 'elasticnet', None}, default='deprecated'
-        As in scikit-learn, and deprecated as there: use ``l1_ratio`` and ``C``.
+        The old way to choose the penalty, which still works: use ``l1_ratio`` and ``C``.
     C : float, default=1.0
         Weight of the loss, above 0; ``np.inf`` means no penalty.
     l1_ratio : float, default=0.0

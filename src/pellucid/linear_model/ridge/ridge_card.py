@@ -104,6 +104,8 @@ CARDS = (
         variants=({"solver": "lsqr", "tol": 1e-10}, {"alpha": 0.1, "fit_intercept": False}, {"positive": True}),
         unproved=UNPROVED,
         meaning=MEANING,
+        take_for="columns that go together, or more columns than rows, all of which may matter a little",
+        references=("Hoerl and Kennard, Ridge regression, Technometrics 12 (1970)",),
     ),
     MethodCard(
         RidgeClassifier,
@@ -118,6 +120,8 @@ CARDS = (
         variants=({"class_weight": "balanced"},),
         unproved=UNPROVED,
         meaning=MEANING,
+        take_for="classes, where speed counts and probabilities do not",
+        references=("Hoerl and Kennard, Ridge regression, Technometrics 12 (1970)",),
     ),
     MethodCard(
         RidgeCV,
@@ -148,5 +152,14 @@ CARDS = (
         variants=({"alphas": (1e-3, 10.0), "store_cv_results": True}, {"cv": 3}),
         trial=Trial(rows=6),
         meaning=MEANING,
+        take_for=(
+            "ridge regression whose penalty is to be chosen by the errors of left-out rows, for the price of one fit"
+        ),
+        references=(
+            (
+                "Golub, Heath and Wahba, Generalized cross-validation for choosing a good ridge parameter, "
+                "Technometrics 21 (1979)"
+            ),
+        ),
     ),
 )

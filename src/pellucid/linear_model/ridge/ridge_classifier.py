@@ -33,6 +33,8 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         Most iterations of the solvers 'lsqr', 'sparse_cg', 'sag' and 'saga'.
     tol : float, default=0.0001
         Where those solvers stop: the gradient relative to the size of the fit.
+    class_weight : dict, 'balanced' or None, default=None
+        Weight of each class, times the weight of the row.
     solver : {'auto', 'svd', 'cholesky', 'lsqr', 'sparse_cg', 'sag', 'saga', 'lbfgs'}, default='auto'
         'auto' factors :math:`A'A + \alpha I` (or :math:`AA' + \alpha I`) and falls back on QR and SVD where that would
         lose digits; 'svd' always uses those; 'lsqr' and 'sparse_cg' are conjugate gradients; 'lbfgs' means
@@ -41,8 +43,6 @@ class RidgeClassifier(CertifiedLine, ClassifierMixin, CertifiedEstimator):
         Whether coefficients must be at least 0.
     random_state : int, RandomState instance or None, default=None
         Order of the rows for 'sag' and 'saga'.
-    class_weight : dict, 'balanced' or None, default=None
-        Weight of each class, times the weight of the row.
 
     Attributes
     ----------

@@ -37,12 +37,12 @@ class Perceptron(SGDBase):
         Whether each epoch has an order of its own.
     verbose : int, default=0
         Nothing is printed, whatever it is: see ``trace_``.
+    eta0 : float, default=1.0
+        :math:`\eta`, above 0: it scales the weights and changes no decision.
     n_jobs : int or None, default=None
         Nothing changes: machines run on all threads.
     random_state : int, RandomState instance or None, default=0
         Seed of the orders and of the rows held out.
-    eta0 : float, default=1.0
-        :math:`\eta`, above 0: it scales the weights and changes no decision.
     early_stopping : bool, default=False
         Whether to stop by the accuracy on rows held out.
     validation_fraction : float, default=0.1

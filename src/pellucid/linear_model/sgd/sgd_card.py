@@ -104,6 +104,11 @@ CARDS = (
             classes=2,
             unlike_peer="its rows come in another order",
         ),
+        take_for="classes that a plane separates, and the oldest proof that learning ends",
+        references=(
+            "Rosenblatt, The perceptron, Psychological Review 65 (1958)",
+            ("Novikoff, On convergence proofs for perceptrons, Symposium on the Mathematical Theory of Automata 1962"),
+        ),
     ),
     MethodCard(
         SGDClassifier,
@@ -142,6 +147,8 @@ CARDS = (
             classes=2,
             unlike_peer="its rows come in another order",
         ),
+        take_for="so many rows that one pass is all there is time for, or rows that arrive in parts",
+        references=("Bottou, Large-scale machine learning with stochastic gradient descent, COMPSTAT 2010",),
     ),
     MethodCard(
         KernelPerceptron,
@@ -181,5 +188,16 @@ CARDS = (
         unproved={"n_iter_": WORK_DONE},
         squares=frozenset({"gamma_"}),
         trial=Trial(rows=7, classes=2),
+        take_for="classes that a curved boundary separates, learned mistake by mistake",
+        references=(
+            (
+                "Aizerman, Braverman and Rozonoer, Theoretical foundations of the potential function "
+                "method, Automation and Remote Control 25 (1964)"
+            ),
+            (
+                "Freund and Schapire, Large margin classification using the perceptron algorithm, Machine "
+                "Learning 37 (1999)"
+            ),
+        ),
     ),
 )

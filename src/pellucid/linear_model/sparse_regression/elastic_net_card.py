@@ -103,6 +103,11 @@ CARDS = (
         tests=("test_lasso",),
         trial=Trial(own_floats={"dual_gap_": "a gap in float32 is rounding"}),
         meaning=MEANING,
+        take_for="many columns, of which few are believed to matter",
+        references=(
+            "Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58 (1996)",
+            ("Massias, Gramfort and Salmon, Celer: a fast solver for the lasso with dual extrapolation, ICML 2018"),
+        ),
     ),
     MethodCard(
         ElasticNet,
@@ -115,6 +120,8 @@ CARDS = (
         variants=({"alpha": 0.1, "l1_ratio": 0.0}, MANY),
         trial=Trial(own_floats={"dual_gap_": "a gap in float32 is rounding"}),
         meaning=MEANING,
+        take_for="few columns that matter, of which those that go together should stay together",
+        references=("Zou and Hastie, Regularization and variable selection via the elastic net, JRSS B 67 (2005)",),
     ),
     MethodCard(
         LassoCV,
@@ -135,6 +142,14 @@ CARDS = (
             own_floats=dict.fromkeys(("dual_gap_", "mse_path_"), "a gap in float32 is rounding"),
         ),
         meaning=MEANING,
+        take_for="the lasso, where the penalty is to be chosen by held-out folds",
+        references=(
+            "Tibshirani, Regression shrinkage and selection via the lasso, JRSS B 58 (1996)",
+            (
+                "Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via "
+                "coordinate descent, JSS 33 (2010)"
+            ),
+        ),
     ),
     MethodCard(
         ElasticNetCV,
@@ -150,5 +165,13 @@ CARDS = (
             own_floats=dict.fromkeys(("dual_gap_", "mse_path_"), "a gap in float32 is rounding"),
         ),
         meaning=MEANING,
+        take_for="the elastic net, where penalty and mixture are to be chosen by held-out folds",
+        references=(
+            "Zou and Hastie, Regularization and variable selection via the elastic net, JRSS B 67 (2005)",
+            (
+                "Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via "
+                "coordinate descent, JSS 33 (2010)"
+            ),
+        ),
     ),
 )

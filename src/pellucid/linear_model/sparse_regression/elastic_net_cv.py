@@ -59,16 +59,16 @@ class ElasticNetCV(LinearPredictor, RegressorMixin, CertifiedEstimator):
         Most passes of coordinate descent over the working set.
     tol : float, default=0.0001
         Duality gap to reach, as a fraction of the variance of ``y``.
+    cv : int, splitter or iterable, default=None
+        The folds; None for 5.
+    copy_X, verbose, n_jobs
+        Nothing changes: ``X`` is never changed, and folds run on all threads.
     positive : bool, default=False
         Whether all coefficients must be at least 0.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the coordinates if ``selection='random'``.
     selection : {'cyclic', 'random'}, default='cyclic'
         Order of the coordinates in a pass.
-    cv : int, splitter or iterable, default=None
-        The folds; None for 5.
-    copy_X, verbose, n_jobs
-        Nothing changes: ``X`` is never changed, and folds run on all threads.
 
     Attributes
     ----------
@@ -274,16 +274,16 @@ class LassoCV(ElasticNetCV):
         Most passes of coordinate descent over the working set.
     tol : float, default=0.0001
         Duality gap to reach, as a fraction of the variance of ``y``.
+    copy_X, verbose, n_jobs
+        Nothing changes: ``X`` is never changed, and folds run on all threads.
+    cv : int, splitter or iterable, default=None
+        The folds; None for 5.
     positive : bool, default=False
         Whether all coefficients must be at least 0.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the coordinates if ``selection='random'``.
     selection : {'cyclic', 'random'}, default='cyclic'
         Order of the coordinates in a pass.
-    cv : int, splitter or iterable, default=None
-        The folds; None for 5.
-    copy_X, verbose, n_jobs
-        Nothing changes: ``X`` is never changed, and folds run on all threads.
 
     Attributes
     ----------

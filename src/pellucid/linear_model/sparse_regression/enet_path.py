@@ -62,18 +62,28 @@ def enet_path(
         The number of values of an automatic grid, or the values.
     precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
         The Gram matrix of ``X`` if you have it; 'auto' and the booleans change nothing.
-    Xy, copy_X, verbose
-        Nothing changes: correlations are always computed from ``X``, which is never changed.
+    Xy : array-like, default=None
+        Nothing changes: correlations are always computed from ``X``.
+    copy_X : bool, default=True
+        Nothing changes: ``X`` is never changed.
     coef_init : array-like of shape (n_features,), default=None
         Where to start.
+    verbose : bool, default=False
+        Nothing changes: nothing is printed.
     return_n_iter : bool, default=False
         Whether to return the passes of coordinate descent as well.
     positive : bool, default=False
         Whether all coefficients must be at least 0.
     check_input : bool, default=True
         Whether to check ``X`` and ``y``; if not, they must be float arrays.
-    tol, max_iter, selection, random_state
-        As in :class:`ElasticNet`.
+    tol : float, default=1e-4
+        Duality gap to reach, as a fraction of the variance of ``y``.
+    max_iter : int, default=1000
+        Most passes over the columns for a value.
+    selection : {'cyclic', 'random'}, default='cyclic'
+        The order of the columns in a pass.
+    random_state : int, RandomState or None, default=None
+        Draws the order for ``selection='random'``.
 
     Returns
     -------

@@ -72,8 +72,14 @@ def average_pool(
 
     Parameters
     ----------
-    x, size, stride, padding
-        As for :func:`max_pool`; the margin holds zeros.
+    x : array-like
+        Pooled along its last axes: as many as ``size`` has numbers, or two (of one axis, one) if it is a number.
+    size : int or tuple of int
+        Of the window.
+    stride : int or tuple of int, default=None
+        Steps between windows; None takes ``size``, so that they do not overlap.
+    padding : int or tuple of int, default=0
+        Margin of zeros around the input; at most half of ``size``.
     count_padding : bool, default=True
         Whether zeros of the margin count when a sum is divided.
 

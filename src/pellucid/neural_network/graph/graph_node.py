@@ -12,7 +12,7 @@ VARIABLE, CONSTANT = "variable", "constant"
 
 @dataclass(frozen=True, eq=False)
 class GraphNode:
-    """A variable, a constant, or what a gate makes of other nodes; :func:`variable` makes the first."""
+    """A variable, a constant, or what a gate makes of others; :func:`~pellucid.neural_network.variable` makes one."""
 
     gate: str
     inputs: tuple[GraphNode, ...] = ()

@@ -130,6 +130,13 @@ CARDS = (
             repeating=None,
             by_hand={"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0},
         ),
+        take_for=(
+            "smooth boundaries in many columns, many rows, and time to tune; on tables, boosting is the one to beat"
+        ),
+        references=(
+            ("Rumelhart, Hinton and Williams, Learning representations by back-propagating errors, Nature 323 (1986)"),
+            "Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015",
+        ),
     ),
     MethodCard(
         MLPRegressor,
@@ -145,6 +152,13 @@ CARDS = (
         trial=Trial(
             settings={"tol": 0.05, "learning_rate_init": 0.1, "hidden_layer_sizes": (10,), "max_iter": 500},
             by_hand={"hidden_layer_sizes": (3,), "solver": "lbfgs", "tol": 0.1, "random_state": 0},
+        ),
+        take_for=(
+            "smooth functions of many columns, many rows, and time to tune; on tables, boosting is the one to beat"
+        ),
+        references=(
+            ("Rumelhart, Hinton and Williams, Learning representations by back-propagating errors, Nature 323 (1986)"),
+            "Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015",
         ),
     ),
 )

@@ -100,6 +100,13 @@ CARDS = (
             repeating=None,
             needs_library="its module runs on torch",
         ),
+        take_for="images, or a network of torch of your own",
+        references=(
+            (
+                "LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document "
+                "recognition, Proceedings of the IEEE 86 (1998)"
+            ),
+        ),
     ),
     MethodCard(
         NetworkRegressor,
@@ -116,6 +123,13 @@ CARDS = (
         trial=Trial(
             settings={"epochs": 25, "learning_rate": 0.3, "batch_size": 50},
             needs_library="its module runs on torch",
+        ),
+        take_for="numbers from images, or a network of torch of your own",
+        references=(
+            (
+                "LeCun, Bottou, Bengio and Haffner, Gradient-based learning applied to document "
+                "recognition, Proceedings of the IEEE 86 (1998)"
+            ),
         ),
     ),
 )

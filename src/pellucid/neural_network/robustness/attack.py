@@ -90,12 +90,14 @@ def attacked_accuracy(model: Any, X: Data, y: Data, epsilons: Data, **settings: 
 
     Parameters
     ----------
-    model, X, y
-        As for :func:`attack`.
+    model : torch module or fitted network
+        Any network that torch can differentiate.
+    X, y : array of shape (n_samples, ...), array of shape (n_samples,)
+        Inputs and their right classes.
     epsilons : array of shape (m,)
         Radii.
-    **settings
-        Settings of :func:`attack`: norm, steps, restarts, random_state.
+    **settings : norm, steps, restarts, random_state
+        How changes are measured, and how long :func:`attack` searches.
 
     Examples
     --------

@@ -139,10 +139,14 @@ def verify_radius(
 
     Parameters
     ----------
-    model, X, norm, arithmetic
-        As for :func:`certified_radius`.
+    model, X : torch module or fitted network, array of shape (n_samples, ...)
+        The network and its inputs.
     radii : array of shape (n_samples,)
         The radii to prove; 0 claims nothing.
+    norm : "inf" or 2, default="inf"
+        How changes are measured: the largest change of a single number, or the root of the sum of squares.
+    arithmetic : {"module", "exact"}, default="module"
+        Whether the statement also covers what the module's own rounding can change, or is about exact arithmetic.
     random_state : int, Generator or None, default=None
         Where the module is tried within the radii: None draws other points each time.
 

@@ -46,7 +46,7 @@ def show_graph(expression: str | GraphNode | Graph, /, **values: Any) -> Documen
     Parameters
     ----------
     expression : str, GraphNode or Graph
-        As for :class:`~pellucid.neural_network.Graph`; its value must be one number.
+        Text such as ``"(x + y) * z"``, or a graph; its value must be one number.
     **values : number or array
         One for each variable. Whole numbers and fractions are worked exactly.
 

@@ -189,6 +189,7 @@ class SmoothConstraint:
     Parameters
     ----------
     function : callable x -> number or array of shape (m,)
+        What must not be above 0, or must be 0.
     derivative : callable x -> array of shape (n,) or (m, n), default=None
         Its Jacobian; without it, central differences are used.
 

@@ -45,6 +45,7 @@ def dual_function(problem: ConstrainedProblem, lam: Data = (), nu: Data = (), *,
     Parameters
     ----------
     problem : ConstrainedProblem
+        The objective and its constraints.
     lam : array of shape (m,), default=()
         Multipliers of the inequalities, at least 0.
     nu : array of shape (p,), default=()

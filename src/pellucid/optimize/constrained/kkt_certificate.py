@@ -36,6 +36,7 @@ def kkt_certificate(
     Parameters
     ----------
     problem : ConstrainedProblem
+        The objective and its constraints.
     x : array of shape (n,)
         The candidate, from any solver.
     lam, nu : arrays, default=None

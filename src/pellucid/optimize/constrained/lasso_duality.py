@@ -23,8 +23,8 @@ class LassoDuality:
 
     Parameters
     ----------
-    X : array of shape (m, n)
-    y : array of shape (m,)
+    X, y : array of shape (m, n), array of shape (m,)
+        The rows and their targets.
     alpha : float
         Weight of the penalty, above 0.
 

@@ -43,6 +43,7 @@ def solve_scipy(
     Parameters
     ----------
     problem : ConstrainedProblem
+        The objective and its constraints.
     x0 : array of shape (n,)
         The start; it need not be feasible.
     method : {"SLSQP", "trust-constr"}, default="SLSQP"

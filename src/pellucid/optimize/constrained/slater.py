@@ -49,6 +49,7 @@ def slater_point(problem: ConstrainedProblem, x0: Data | None = None) -> SlaterP
     Parameters
     ----------
     problem : ConstrainedProblem
+        The objective and its constraints.
     x0 : array of shape (n,), default=None
         Start of the search if a constraint is not linear; 0 if the number of variables is known.
 

@@ -29,6 +29,7 @@ class AdaGrad:
     Parameters
     ----------
     step_size : float or Schedule, default=0.1
+        A number, or a schedule that gives one for each step.
     epsilon : float, default=1e-10
         Keeps the division safe.
     """
@@ -74,6 +75,7 @@ class RMSProp:
     Parameters
     ----------
     step_size : float or Schedule, default=0.01
+        A number, or a schedule that gives one for each step.
     decay : float, default=0.9
         :math:`\rho`, at least 0 and below 1.
     epsilon : float, default=1e-8

@@ -34,6 +34,7 @@ class Adam:
     Parameters
     ----------
     step_size : float or Schedule, default=0.001
+        A number, or a schedule that gives one for each step.
     decay1, decay2 : float, default=0.9, 0.999
         :math:`\rho_1` and :math:`\rho_2`, at least 0 and below 1.
     epsilon : float, default=1e-8

@@ -60,6 +60,7 @@ class ConjugateGradient:
     ----------
     formula : {"polak-ribiere", "fletcher-reeves", "hestenes-stiefel"}, default="polak-ribiere"
     line_search : LineSearch, default=StrongWolfe(curvature=0.1)
+        How the length of a step is found.
     """
 
     formula: str = "polak-ribiere"

@@ -134,6 +134,7 @@ class Subgradient:
     Parameters
     ----------
     step_size : float or Schedule, default=InverseRoot(1.0)
+        A number, or a schedule that gives one for each step.
     radius : float, default=None
         A bound on :math:`\|x_0 - x^*\|`. With it, and a problem declared convex, the certificate
         states the bound above.

@@ -54,6 +54,7 @@ class LBFGS:
     memory : int, default=10
         Number of pairs to remember.
     line_search : LineSearch, default=StrongWolfe()
+        How the length of a step is found.
     """
 
     memory: int = 10

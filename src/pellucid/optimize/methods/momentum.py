@@ -31,6 +31,7 @@ class Momentum:
     Parameters
     ----------
     step_size : float or Schedule, default=0.01
+        A number, or a schedule that gives one for each step.
     momentum : float, default=0.9
         :math:`\beta`, at least 0 and below 1.
     """
@@ -66,6 +67,7 @@ class Nesterov(Momentum):
     Parameters
     ----------
     step_size : float or Schedule, default=0.01
+        A number, or a schedule that gives one for each step.
     momentum : float, default=0.9
         :math:`\beta`, at least 0 and below 1.
     """

@@ -1,4 +1,10 @@
-"""Proof of PCA: mean, directions, variances and their number, from the data alone."""
+r"""Proof of PCA: mean, directions, variances and their number, from the data alone.
+
+With the centered rows :math:`Z`, the stored directions must be leading eigenvectors of :math:`Z'Z`, of the squares of
+the stored singular values (``directions`` says how residuals, angles, order and what may have been missed are bounded).
+The rest follows: variances are :math:`\lambda_j / (n - 1)`, shares :math:`\lambda_j / \mathrm{tr}\,Z'Z`, and the noise
+is the mean of what is left of the trace. A number of components that a share or Minka's evidence chose is chosen again.
+"""
 
 from __future__ import annotations
 

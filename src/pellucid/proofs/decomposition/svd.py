@@ -1,4 +1,9 @@
-"""Proofs of singular value decompositions, whole or truncated: vectors, values, squares and variances."""
+r"""Proofs of singular value decompositions, whole or truncated: vectors, values, squares and variances.
+
+The right vectors are leading eigenvectors of :math:`A'A` with the values :math:`\sigma_j^2`, as ``directions`` proves
+them. The left ones then have no choice: :math:`Av_j = \sigma_ju_j`, at right angles. By Eckart and Young what the first
+q leave out, :math:`\sum_{j > q} \sigma_j^2`, is the least that a matrix of rank q can.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""Proofs of linear and quadratic discriminant analysis: means, priors and discriminants solve their equations."""
+r"""Proofs of linear and quadratic discriminant analysis: means, priors and discriminants solve their equations.
+
+Means, priors and covariances are computed again. A linear discriminant must solve :math:`\Sigma w_k = \mu_k` where the
+rows vary within classes; an error :math:`\delta` of it changes the scores of rows by
+:math:`\sqrt{\delta'\Sigma\delta}`, typically, and that is what is measured, in parts of the scores. In units of the
+deviations, rounding of the moments changes the scores by a part :math:`\kappa\varepsilon`, with the condition
+:math:`\kappa` of :math:`\Sigma`: the bound.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Certificates for candidates of constrained problems, whoever found them: the KKT conditions and the duality gap."""
+r"""Certificates for candidates of constrained problems, whoever found them: the KKT conditions and the duality gap.
+
+Of :math:`\min f(x)` subject to :math:`a(x) = 0,\ c(x) \le 0`, with the Lagrangian
+:math:`L = f + \lambda'c + \nu'a`: its gradient is 0, constraints hold, :math:`\lambda \ge 0`, and
+:math:`\lambda_ic_i = 0`. If the problem is convex, :math:`L(\cdot, \lambda, \nu)` lies below :math:`f` at every
+feasible point and above :math:`L(x) - r\|\nabla L(x)\|` within the distance r of x; if it is strongly convex with
+:math:`\mu`, above :math:`L(x) - \|\nabla L(x)\|^2 / (2\mu)` everywhere. So :math:`f(x)` is at most
+:math:`-\lambda'c - \nu'a` plus that much above the minimum.
+"""
 
 # ruff: noqa: D102  (what a problem has is described by its class)
 

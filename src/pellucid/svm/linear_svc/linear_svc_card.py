@@ -84,6 +84,11 @@ CARDS = (
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(rows=6),
         meaning="no other line makes loss plus penalty smaller on these rows by more than the gap shown",
+        take_for="very many columns, such as words, and no need for probabilities",
+        references=(
+            "Cortes and Vapnik, Support-vector networks, Machine Learning 20 (1995)",
+            "Fan and others, LIBLINEAR: a library for large linear classification, JMLR 9 (2008)",
+        ),
     ),
     MethodCard(
         LinearSVR,
@@ -116,5 +121,7 @@ CARDS = (
         ),
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(rows=5),
+        take_for="a line that far rows pull little, and small errors do not count",
+        references=("Ho and Lin, Large-scale linear support vector regression, JMLR 13 (2012)",),
     ),
 )

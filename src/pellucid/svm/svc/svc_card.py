@@ -102,6 +102,11 @@ CARDS = (
             "held_out_scores_": "of machines that verify does not fit again; the slopes are proved to be their best",
         },
         trial=Trial(rows=6, many_rows=True),
+        take_for="boundaries of any shape in columns of comparable units; up to some ten thousand rows",
+        references=(
+            "Cortes and Vapnik, Support-vector networks, Machine Learning 20 (1995)",
+            "Fan, Chen and Lin, Working set selection using second order information, JMLR 6 (2005)",
+        ),
     ),
     MethodCard(
         SVR,
@@ -119,5 +124,9 @@ CARDS = (
         ),
         unproved=UNPROVED | {"n_iter_": WORK_DONE},
         trial=Trial(rows=5),
+        take_for="curves that far rows pull little, by few support vectors; up to some ten thousand rows",
+        references=(
+            "Smola and Schölkopf, A tutorial on support vector regression, Statistics and Computing 14 (2004)",
+        ),
     ),
 )

@@ -44,7 +44,7 @@ class DecisionTree(TreeSize, MultiOutputMixin, CertifiedEstimator):
     def fit(self, X: Data, y: Data, sample_weight: Data | None = None, check_input: bool = True) -> Self:
         """Fit to ``X`` of shape (n_samples, n_features) and ``y``, in one column or several.
 
-        A row of weight k counts as k rows. ``check_input`` is there for compatibility: data are always checked.
+        A row of weight k counts as k rows. ``check_input`` changes nothing: data are always checked.
         """
         data: TreeData = self._check(X, y, sample_weight)  # type: ignore[assignment]  # by the rules on the card
         check_monotonic(self, data.X.shape[1], data.target.n_outputs, data.target.n_classes)

@@ -40,6 +40,8 @@ CARDS = (
             {"criterion": "gain_ratio", "ccp_alpha": 0.02, "class_weight": "balanced"},
         ),
         meaning=MEANING,
+        take_for="rules that a person can read and follow; for the least error take a forest or boosting",
+        references=("Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, Wadsworth 1984",),
     ),
     MethodCard(
         DecisionTreeRegressor,
@@ -53,5 +55,7 @@ CARDS = (
             {"max_features": 2, "monotonic_cst": [1, 0, 0, 0]},
         ),
         meaning=MEANING,
+        take_for="rules that a person can read and follow; for the least error take a forest or boosting",
+        references=("Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, Wadsworth 1984",),
     ),
 )

@@ -138,10 +138,12 @@ def explain_path(tree: Any, x: Data, feature_names: Sequence[str] | None = None)
 
     Parameters
     ----------
-    tree, feature_names
-        As in :func:`rules`.
+    tree : fitted DecisionTreeClassifier, DecisionTreeRegressor, OptimalTreeClassifier or ID3Classifier
+        The tree that predicts.
     x : array-like of shape (n_features,), Series, or a table of one row
         The row.
+    feature_names : sequence of str, default=None
+        Names of the columns; those of the data frame of the fit, or x0, x1, ...
 
     Examples
     --------

@@ -102,5 +102,7 @@ CARDS = (
             {"pruning": "post", "validation": 0.3},
         ),
         check=_check_pruning,
+        take_for="columns of words, and a tree as lectures draw it",
+        references=("Quinlan, Induction of decision trees, Machine Learning 1 (1986)",),
     ),
 )

@@ -39,5 +39,13 @@ CARDS = (
         ),
         unproved={"n_iter_": WORK_DONE},
         trial=Trial(few_rows=True),
+        take_for="a small tree that is to be the best there is, or the question how far a greedy one is from it",
+        references=(
+            "Bertsimas and Dunn, Optimal classification trees, Machine Learning 106 (2017)",
+            (
+                "Demirović and others, MurTree: optimal decision trees via dynamic programming and search, "
+                "JMLR 23 (2022)"
+            ),
+        ),
     ),
 )

@@ -196,10 +196,12 @@ def greedy_gap(
     ----------
     tree : fitted tree classifier
         One of depth 4 at most, of ours or of scikit-learn.
-    X, y, sample_weight
-        The rows it was fitted to.
-    max_thresholds, time_limit
-        As in :class:`OptimalTreeClassifier`, which searches for the best.
+    X, y, sample_weight : array-like
+        The rows it was fitted to, their classes, their weights.
+    max_thresholds : int or None, default=32
+        Most thresholds of a column that the best tree may use; None takes all.
+    time_limit : float or None, default=60.0
+        Seconds of the search for the best tree; after them the gap is what is proved by then.
 
     Examples
     --------

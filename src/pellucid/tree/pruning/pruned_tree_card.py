@@ -34,6 +34,13 @@ CARDS = (
         **SHARED,
         **_as_grown(GROWN[0]),
         workings="pellucid.tree.decision_tree.cart_workings:classifier_workings",
+        take_for="a tree that has grown too large for what its rows tell",
+        references=(
+            (
+                "Mingers, An empirical comparison of pruning methods for decision tree induction, Machine "
+                "Learning 4 (1989)"
+            ),
+        ),
     ),
     MethodCard(
         PrunedTreeRegressor,
@@ -41,5 +48,12 @@ CARDS = (
         **SHARED,
         **_as_grown(GROWN[1]),
         workings="pellucid.tree.decision_tree.cart_workings:regressor_workings",
+        take_for="a tree that has grown too large for what its rows tell",
+        references=(
+            (
+                "Mingers, An empirical comparison of pruning methods for decision tree induction, Machine "
+                "Learning 4 (1989)"
+            ),
+        ),
     ),
 )

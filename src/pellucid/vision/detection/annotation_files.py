@@ -204,6 +204,7 @@ def coco_detections(
     Parameters
     ----------
     found : sequence of Detections
+        What was found in each image.
     names, sizes : sequences
         File name, and height and width, of each image.
     classes : sequence

@@ -33,6 +33,7 @@ class Annotations:
     area : array of shape (n,), default=None
         Areas in square pixels, by which objects are small or large; by default those of the masks, or of the boxes.
     masks : array of bools of shape (n, height, width), default=None
+        Which pixels belong to each object.
 
     Examples
     --------
@@ -84,6 +85,7 @@ class Detections:
     labels : array of shape (n,)
         Classes, of the kind that the annotations have.
     masks : array of bools of shape (n, height, width), default=None
+        Which pixels belong to each object.
 
     Examples
     --------

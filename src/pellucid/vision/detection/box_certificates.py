@@ -62,10 +62,11 @@ def certified_boxes(
     model : fitted Detector
         With a ``YOLO`` or a ``Localizer``, for images as they are (``short_side=None``).
     image : array of shape (height, width[, channels])
+        The image, in the values that the detector takes.
     confidence : float, default=0.5
         From which a cell of YOLO is taken to hold an object.
     method : {"linear", "interval"}, default="linear"
-        As for ``certified_radius``.
+        Bounds of hidden values: by linear functions, or by intervals, which are weaker and faster.
     arithmetic : {"exact", "module"}, default="exact"
         Whether the statement is about the network in exact arithmetic, or also covers what rounding to single precision
         can change, which for a network with many sums may leave nothing.
@@ -73,6 +74,7 @@ def certified_boxes(
     Returns
     -------
     CertifiedBoxes
+        The boxes, the radius of each, and the radius at which an attack broke it.
 
     Examples
     --------

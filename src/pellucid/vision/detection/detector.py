@@ -67,8 +67,16 @@ class Detector(SceneEstimator):
         Weights to start from: a safetensors file; "imagenet" for the body EfficientNet-Lite0.
     parameter_groups : function or None, default=None
         From the module to groups of weights with their own rates.
-    device, precision, channels_last, deterministic, checkpoint, verbose
-        As in ``Segmenter``.
+    device : str, default="auto"
+        "auto" is the graphics card if there is one.
+    precision : {"auto", "float32", "bfloat16"}, default="auto"
+        "bfloat16" multiplies in it and keeps weights in float32.
+    channels_last, deterministic : bool, default=False, True
+        Memory layout of images; whether a seed gives the same bits on a card, too.
+    checkpoint : path or None, default=None
+        File with the state after each epoch; a fit that finds it goes on from there.
+    verbose : bool, default=False
+        Whether to show a bar with loss, score, speed and time left.
     random_state : int, RandomState or None, default=None
         Draws first weights, orders, augmentation, sampled anchors and held-out images.
     proposals : function or None, default=None

@@ -99,6 +99,7 @@ def default_boxes(
     ratios : sequence of sequences of numbers
         For each map the ratios :math:`a` beside 1; boxes are :math:`s\sqrt{a} \times s/\sqrt{a}` and the same on end.
     map_shapes, image_shape : (height, width) of each map, and of the image
+        How many places each map has, and how many pixels they share.
     scales : sequence of numbers, default=None
         Sizes :math:`s` as shares of the image, one more than there are maps: the second square of a map is of the
         geometric mean of its scale and the next. By default 0.15 to 0.9 in equal steps, and 1.

@@ -38,6 +38,7 @@ def match_anchors(anchors: Any, boxes: Any, high: float, low: float, keep_best: 
     Parameters
     ----------
     anchors, boxes : arrays or tensors of shapes (n, 4) and (m, 4)
+        Where an object may be, and where the objects are.
     high, low : float
         IoU from which on an anchor is matched, and below which it is background; between them it is ignored.
     keep_best : bool or "one", default=False

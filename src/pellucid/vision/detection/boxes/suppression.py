@@ -51,6 +51,7 @@ def suppress(boxes: Any, scores: Any, threshold: float, groups: Any = None) -> S
     boxes : array or tensor of shape (n, 4)
         (x1, y1, x2, y2), finite.
     scores : array or tensor of shape (n,)
+        How sure each box is; the surest is kept first.
     threshold : float
         Largest IoU, 0 to 1, of two boxes that are both kept.
     groups : array or tensor of whole numbers of shape (n,), default=None

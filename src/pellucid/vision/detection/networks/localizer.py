@@ -39,6 +39,10 @@ class Localizer(DetectorArchitecture):
         Units of the dense layer.
     balance : float, default=2.0
         How much the loss of the box counts beside that of the class.
+    classes, channels : int or None, default=None
+        Classes, and channels of the images; None: those of the data.
+    short_side, long_side : int or None, default=None
+        Images are resized to this short side, unless the long one gets longer; None: as they are.
     """
 
     body: SmallBody | ResNetBody = SmallBody((32, 64, 128))

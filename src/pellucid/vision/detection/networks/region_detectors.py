@@ -58,6 +58,10 @@ class RCNN(DetectorArchitecture):
         Network of one region.
     crop : int, default=48
         Side to which a region is resized.
+    classes, channels : int or None, default=None
+        Classes, and channels of the images; None: those of the data.
+    short_side, long_side : int or None, default=None
+        Images are resized to this short side, unless the long one gets longer; None: as they are.
     regions : int, default=64
         Regions of an image that learn in one step.
     """
@@ -94,6 +98,12 @@ class FastRCNN(DetectorArchitecture):
         Pixels between two places of that map.
     width : int, default=256
         Units of the two dense layers.
+    classes, channels : int or None, default=None
+        Classes, and channels of the images; None: those of the data.
+    short_side, long_side : int or None, default=None
+        Images are resized to this short side, unless the long one gets longer; None: as they are.
+    regions : int, default=128
+        Regions of an image that learn in one step.
     """
 
     body: SmallBody | ResNetBody = SmallBody((32, 64))
@@ -133,6 +143,8 @@ class FasterRCNN(DetectorArchitecture):
         Units of the two dense layers.
     regions : int, default=512
         Regions of an image that learn in one step.
+    classes, channels : int or None, default=None, 3
+        Classes, and channels of the images; None: those of the data.
     short_side, long_side : int or None, default=800, 1333
         Images are resized to this short side, unless the long one gets longer; None: as they are.
 

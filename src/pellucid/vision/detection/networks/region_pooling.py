@@ -15,6 +15,7 @@ def roi_align(maps: Tensor, boxes: Tensor, size: int, scale: float = 1.0, sample
     Parameters
     ----------
     maps : Tensor (B, C, H, W)
+        What a network made of the images.
     boxes : Tensor (n, 5)
         Number of the image, then left, top, right, bottom in pixels of the image.
     size, samples : int

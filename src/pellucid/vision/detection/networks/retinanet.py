@@ -54,6 +54,10 @@ class RetinaNet(DetectorArchitecture):
         Smallest side of the anchors of each level, in pixels; each comes in three sizes and three shapes.
     layers : int, default=4
         Convolutions of each head before its last.
+    classes, channels : int or None, default=None, 3
+        Classes, and channels of the images; None: those of the data.
+    short_side, long_side : int or None, default=800, 1333
+        Images are resized to this short side, unless the long one gets longer; None: as they are.
 
     Examples
     --------

@@ -123,6 +123,8 @@ class SSD(DetectorArchitecture):
         Pixels between two places of each map; None: the map covers the image.
     side : int or None, default=300
         Side to which images are resized, whatever their shape; None: as they are.
+    classes, channels : int or None, default=None, 3
+        Classes, and channels of the images; None: those of the data.
 
     Examples
     --------

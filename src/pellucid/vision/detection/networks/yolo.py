@@ -48,6 +48,10 @@ class YOLO(DetectorArchitecture):
         Widths and heights in pixels.
     width : int, default=128
         Maps of the convolution before the last one.
+    classes, channels : int or None, default=None
+        Classes, and channels of the images; None: those of the data.
+    short_side, long_side : int or None, default=None
+        Images are resized to this short side, unless the long one gets longer; None: as they are.
     """
 
     body: SmallBody | ResNetBody = SmallBody((24, 48, 96, 128))

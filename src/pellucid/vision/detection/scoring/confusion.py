@@ -51,6 +51,7 @@ def class_confusion(
     Parameters
     ----------
     detections, annotations : sequences of the same length, one of each for every image
+        What was found, and what there is.
     overlap : float, default=0.5
         IoU from which on a detection may take an object.
     least_score : float, default=0.5

@@ -164,6 +164,7 @@ def show_roi_align(
     features : table of numbers
         One channel of a feature map.
     box : x1, y1, x2, y2 in pixels of the feature map
+        The region that is read.
     cell : (row, column), default=(0, 0)
         Which of the cells.
     size, samples : int, default=2

@@ -75,7 +75,7 @@ class DeconvolutionArchitecture(Architecture):
         return self.length // 2 + self.depth
 
     def build(self) -> nn.Module:
-        """Return the network with random weights, for no blur at all: see :func:`start_from_inverse`."""
+        """Return the network with random weights, for no blur at all: see ``start_from_inverse``."""
         return Deconvolver(self)
 
 

@@ -127,6 +127,7 @@ def _at_a_glance(card: MethodCard, home: str) -> Iterator[str]:
     rows["syllabus"] = "; ".join(f"{name} {topics[name]}" for name in card.topics)
     rows["rows on Dask"] = "yes" if card.rules_for(card.estimator(**_needed(card))).blocks else "no"
     rows["arrays on a device"] = "yes" if card.device else "no"
+    rows["ONNX graph"] = "yes" if ":" in card.onnx else "no"
     if card.extra:
         rows["needs"] = f"``pip install pellucid[{card.extra}]``"
     yield ".. list-table::\n   :widths: 25 75\n   :class: glance\n"

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.multiclass import check_classification_targets
 
+from pellucid.core.arrays import on_host
 from pellucid.core.device.class_answers import labels_of
 from pellucid.core.device.device_rows import label_codes, refuse_device
 from pellucid.core.device.places import Place
@@ -128,8 +129,15 @@ def nearest_on_device(X: Any, queries: Any, k: int, metric: Metric, *, own: bool
         is_other = indices != numbers[:, None]
         is_other[:, -1] &= ~is_other.all(dim=1)
         squares, indices = squares[is_other].reshape(-1, k), indices[is_other].reshape(-1, k)
-    distances = squares / unit / unit if metric.name == "sqeuclidean" else squares.sqrt() / unit
+    distances = squares / unit / unit if metric.name == "sqeuclidean" else _roots(squares) / unit
     return distances, indices
+
+
+def _roots(squares: Any) -> Any:
+    """Return square roots to the last bit, as in memory: those of torch 2.13 on some processors are a bit off."""
+    import torch
+
+    return torch.as_tensor(np.sqrt(on_host(squares))) if squares.device.type == "cpu" else squares.sqrt()
 
 
 def _nearest(X: Any, queries: Any, k: int) -> tuple[Any, Any]:

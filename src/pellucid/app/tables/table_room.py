@@ -10,7 +10,7 @@ from pellucid.app.tables.reading import TableError, is_url, read_query, read_tab
 from pellucid.app.tables.table_files import TableFiles, is_several
 from pellucid.core.budget import USUAL_SHARE, memory_in_use, memory_there_is
 
-LOADED_LATER = 2.4e8
+LOADED_LATER = 2.6e8
 """Bytes of compiled loops and of what draws the report, which are not loaded when a job begins."""
 TABLE_COPIES = 4.0
 """Of the table: as read, the rows to learn from, those kept aside, and one on the way."""

@@ -41,7 +41,8 @@ import pellucid.neighbors
 import pellucid.neural_network
 import pellucid.svm
 import pellucid.tree
-from pellucid.export.measuring import difference
+from pellucid.core.threads import thread_count
+from pellucid.export.measuring import difference, session_of
 
 ROUNDS = int(os.environ.get("PELLUCID_ROUNDS", "5"))
 N_FITTED, N_ASKED, N_COLUMNS = 2000, 10_000, 20
@@ -83,11 +84,10 @@ def report(console: Console, only: str) -> None:
         if only not in name:
             continue
         y = classes if sklearn.base.is_classifier(ours()) else numbers
-        models = [kind(**settings).fit(X, y) for kind in (ours, peer)]
-        if name == "PCA":  # a pipeline, as it is used
-            models = [
-                pipeline.make_pipeline(preprocessing.StandardScaler(), kind(**settings)).fit(X) for kind in (ours, peer)
-            ]
+        made = [kind(**settings) for kind in (ours, peer)]
+        if name == "PCA":  # in a pipeline, as it is used
+            made = [pipeline.make_pipeline(preprocessing.StandardScaler(), one) for one in made]
+        models = [one.fit(X, y) for one in made]
         cells = _cells(models, asked)
         table.add_row(name, *cells)
         console.print(f"{name}: {'; '.join(cells)}", highlight=False)
@@ -96,7 +96,7 @@ def report(console: Console, only: str) -> None:
 
 def _cells(models: list[Any], asked: Any) -> list[str]:
     proto = pellucid.to_onnx(models[0])
-    session = _session(proto)
+    session = session_of(proto, thread_count())
 
     def answers(rows: Any) -> list[Callable[[], Any]]:
         by_us, by_peer = (_asked(model) for model in models)
@@ -113,15 +113,6 @@ def _asked(model: Any) -> Callable[[Any], Any]:
         if hasattr(model, name):
             return getattr(model, name)  # type: ignore[no-any-return]
     raise TypeError(f"model must answer about rows, got {type(model).__name__}.")
-
-
-def _session(proto: Any) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 0
-    return onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def _medians(answers: list[Callable[[], Any]]) -> list[float]:

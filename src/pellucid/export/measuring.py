@@ -80,10 +80,15 @@ def _answer(model: Any, output: str, X: Data) -> Array:
 
 def run(proto: Any, feeds: Mapping[str, Array]) -> dict[str, Array]:
     """Return the outputs of a graph, by name, for what its inputs are fed."""
+    session = session_of(proto)
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, dict(feeds)), strict=True))
+
+
+def session_of(proto: Any, n_threads: int = 0) -> Any:
+    """Return onnxruntime ready to run a graph on the processor, on as many threads as it likes, or as are named."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, dict(feeds)), strict=True))
+    options.log_severity_level, options.intra_op_num_threads = 3, n_threads
+    return onnxruntime.InferenceSession(proto.SerializeToString(), options, providers=["CPUExecutionProvider"])

@@ -355,3 +355,26 @@ def test_a_tree_is_grown_and_proved_on_rows_that_do_not_fit_into_memory(tmp_path
     )
     assert "split by 7" in done.stdout, done.stderr[-2000:]
     assert "too large to hold" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        np.empty(0),
+        np.array([1.5]),
+        np.array([-np.finfo(float).max, 0.0, np.finfo(float).max]),
+        np.arange(200) * 5e-324,
+        1e300 + 1e285 * np.arange(100),
+        np.linspace(-1.0, 1.0, 254),
+        np.sort(np.random.default_rng(0).normal(size=254)),
+        np.sort(np.random.default_rng(0).standard_cauchy(254)),
+        np.sort(np.concatenate([np.linspace(0.0, 1e-9, 250), [1e9]])),
+    ],
+    ids=["none", "one", "largest", "least", "far", "even", "normal", "heavy", "crowded"],
+)
+def test_values_are_looked_up_where_searching_would_find_them(edges):
+    with np.errstate(over="ignore"):
+        beside = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf)])
+    values = np.concatenate([beside, np.random.default_rng(1).normal(size=500), [np.inf, -np.inf, 0.0, -0.0, np.nan]])
+    found = tree_bins.edges_below(edges, values)
+    np.testing.assert_array_equal(found[:-1], np.searchsorted(edges, values[:-1]))

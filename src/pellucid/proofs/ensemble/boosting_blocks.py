@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.proofs.arrays import Array
-from pellucid.proofs.tree.tree_bins import gathered
+from pellucid.proofs.tree.tree_bins import edges_below, gathered
 from pellucid.proofs.tree.trees import TreeArrays
 
 
@@ -41,6 +41,6 @@ def _bins(rows: Array, edges: Sequence[Array], is_categorical: Array) -> Array:
     found = np.empty(rows.shape, dtype=np.float16)
     for j, own in enumerate(edges):
         column = np.asarray(rows[:, j], dtype=np.float64)
-        number = column if is_categorical[j] else np.searchsorted(own, column)
+        number = column if is_categorical[j] else edges_below(own, column)
         found[:, j] = np.where(np.isnan(column), np.nan, number)
     return found

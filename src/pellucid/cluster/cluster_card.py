@@ -217,7 +217,9 @@ CARDS = (
         input=InputRules(order="C"),
         variants=({"n_clusters": 3, "beta": 4.0, "init": "random"}, {"n_clusters": 1, "beta": 0.5}),
         take_for="clusters that overlap, where a row may belong to several and the spread is known",
-        references=("MacKay, Information Theory, Inference, and Learning Algorithms, chapter 22, Cambridge 2003",),
+        references=(
+            "MacKay, Information Theory, Inference, and Learning Algorithms, chapters 20 and 22, Cambridge 2003",
+        ),
     ),
     MethodCard(
         KMedoids,

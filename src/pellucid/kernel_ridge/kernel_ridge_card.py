@@ -104,7 +104,8 @@ CARDS = (
         take_for="smooth curves, where the penalty is to be chosen by the errors of left-out rows",
         references=(
             "Saunders, Gammerman and Vovk, Ridge regression learning algorithm in dual variables, ICML 1998",
-            "Golub, Heath and Wahba, Generalized cross-validation, Technometrics 21 (1979)",
+            "Golub, Heath and Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, "
+            "Technometrics 21 (1979)",
         ),
     ),
 )

@@ -105,7 +105,9 @@ CARDS = (
         **SHARED,
         meaning=MEANING,
         take_for="counts, such as words in texts",
-        references=("McCallum and Nigam, Event models for naive Bayes text classification, AAAI workshop 1998",),
+        references=(
+            "McCallum and Nigam, A comparison of event models for naive Bayes text classification, AAAI workshop 1998",
+        ),
     ),
     MethodCard(
         BernoulliNB,
@@ -130,7 +132,9 @@ CARDS = (
         **SHARED,
         meaning=MEANING,
         take_for="columns of yes and no, where what is missing tells as much as what is there",
-        references=("McCallum and Nigam, Event models for naive Bayes text classification, AAAI workshop 1998",),
+        references=(
+            "McCallum and Nigam, A comparison of event models for naive Bayes text classification, AAAI workshop 1998",
+        ),
     ),
     MethodCard(
         CategoricalNB,

@@ -157,7 +157,7 @@ CARDS = (
         ),
         references=(
             (
-                "Golub, Heath and Wahba, Generalized cross-validation for choosing a good ridge parameter, "
+                "Golub, Heath and Wahba, Generalized cross-validation as a method for choosing a good ridge parameter, "
                 "Technometrics 21 (1979)"
             ),
         ),

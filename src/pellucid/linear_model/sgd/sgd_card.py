@@ -107,7 +107,7 @@ CARDS = (
         take_for="classes that a plane separates, and the oldest proof that learning ends",
         references=(
             "Rosenblatt, The perceptron, Psychological Review 65 (1958)",
-            ("Novikoff, On convergence proofs for perceptrons, Symposium on the Mathematical Theory of Automata 1962"),
+            ("Novikoff, On convergence proofs on perceptrons, Symposium on the Mathematical Theory of Automata 1962"),
         ),
     ),
     MethodCard(

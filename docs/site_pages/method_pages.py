@@ -58,10 +58,9 @@ def _index(by_family: dict[str, list[MethodCard]]) -> Iterator[str]:
         for card in cards:
             yield f"   * - :doc:`{card.name}`"
             yield f"     - {site_pages.first_line(card.estimator)}"
+        yield f"\n.. toctree::\n   :hidden:\n   :caption: {family}\n"
+        yield from (f"   {card.name}" for card in cards)
         yield ""
-    yield ".. toctree::\n   :hidden:\n"
-    yield from (f"   {card.name}" for cards in by_family.values() for card in cards)
-    yield ""
 
 
 def method_page(card: MethodCard) -> str:

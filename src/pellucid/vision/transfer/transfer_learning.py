@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -120,7 +120,7 @@ def _like(head: nn.Module, classes: int) -> nn.Module:
 COUNTER = "num_batches_tracked"
 """Batches seen by a normalization: older state dicts lack it, and no score depends on it."""
 
-Weights = nn.Module | Mapping[str, Tensor] | str | os.PathLike[str]
+Weights: TypeAlias = nn.Module | Mapping[str, Tensor] | str | os.PathLike[str]
 
 
 def load_weights(module: nn.Module, weights: Weights, *, without: Iterable[str] = ()) -> nn.Module:

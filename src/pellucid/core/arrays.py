@@ -59,6 +59,11 @@ def on_device(name: Any) -> Iterator[None]:
     Rows in pinned memory (``tensor.pin_memory()``) are copied behind the work. What is found comes back as NumPy arrays
     where the rows are such, and else as tensors where they are.
 
+    Parameters
+    ----------
+    name : str or torch.device
+        The device, as PyTorch names it: "cuda", "cuda:1", "mps" or "cpu".
+
     Examples
     --------
     >>> import pellucid

@@ -32,12 +32,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Solution(Generic[T]):
-    """The answer ``x`` of a solver, with the number of iterations, its trace and its own claim."""
+    """The answer of a solver, with the number of iterations, its trace and its own claim."""
 
     x: T
+    """The answer: a vector, or what else the solver finds."""
     n_iter: int
+    """Iterations done."""
     certificate: Certificate
+    """What the solver claims of the answer, with a bound."""
     trace: Trace = field(default_factory=Trace)
+    """One row per iteration; empty if the solver keeps none."""
     stopped: str = ""
     """Why the solver stopped, in words, if it says so."""
 

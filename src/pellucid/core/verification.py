@@ -69,8 +69,7 @@ def verify(
 ) -> Certificate:
     """Recompute the certificate of a fitted model from its training data, in float64, by independent code.
 
-    Where a claim is about more than can be looked at, what is looked at is drawn anew each time; ``random_state``, a
-    seed or a generator, draws the same again.
+    Where a claim is about more than can be looked at, what is looked at is drawn anew each time.
 
     Rows on a device, and a model that was fitted to them, are copied to the host, where the proof is made.
 
@@ -81,6 +80,21 @@ def verify(
     What is no estimator is verified too: a density, from its data (and ``prior=``); a point ``X`` of a problem of
     ``pellucid.optimize`` (with ``tolerance=``, or multipliers ``lam=`` and ``nu=`` where it has constraints); certified
     radii, from the rows and the network ``y``.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Fitted; or something else that has a proof, see above.
+    X : array-like, sparse matrix or data frame
+        The training data, as they were given to ``fit``; for what is no estimator, the data or the point it is about.
+    y : array-like, default=None
+        The target of the fit; None for methods without one.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights of the fit; None for a fit without them.
+    random_state : int, RandomState, Generator or None, default=None
+        What samples are drawn by: the same seed draws the same again, None others each time.
+    **options
+        Only for what is no estimator: what its proof takes beside, see above.
 
     Examples
     --------

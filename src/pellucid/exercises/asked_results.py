@@ -53,9 +53,13 @@ class AskedResult:
     step: int
     """Number of the step in the workings, from 1."""
     heading: str
+    """The heading of that step."""
     label: Math
+    """What is asked, as notation: the left side of an equation, or the head of a column."""
     values: tuple[Value, ...]
+    """What is right: exact numbers, rounded decimals or texts, one for each entry of a vector, matrix or column."""
     shown: Math
+    """The right side of it, as the workings write it."""
     rows: tuple[Math, ...] = ()
     """Of a column of a table, what its rows are called."""
     either_sign: bool = False

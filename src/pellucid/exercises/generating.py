@@ -45,12 +45,19 @@ class Exercise:
     """An exercise: what is asked, the solution step by step, and the right answers."""
 
     name: str
+    """The method or topic, by its full name."""
     seed: int
+    """What the numbers were drawn by: the same one gives the same exercise."""
     level: int
+    """1, 2 or 3: higher levels have more rows, columns or rounds."""
     problem: DrawnProblem
+    """The numbers and settings that were drawn, as ``show_work`` takes them."""
     question: Document
+    """What is given, and gaps for the answers, numbered from 1."""
     solution: Document
+    """The workings, step by step."""
     answers: tuple[AskedResult, ...]
+    """What is right for each gap, in their order."""
 
     def text(self) -> str:
         """Return the question for a terminal."""

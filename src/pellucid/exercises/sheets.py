@@ -49,6 +49,17 @@ class Sheets:
 def make_sheets(names: Sequence[str], copies: int = 1, seed: int = 0, level: int = 1) -> Sheets:
     """Return sheets with an exercise on each of the methods, every copy with other numbers.
 
+    Parameters
+    ----------
+    names : sequence of str
+        A method or topic for each exercise of a sheet, by any spelling of its name.
+    copies : int, default=1
+        Sheets, at least 1.
+    seed : int, default=0
+        At least 0; another number gives other sheets, the same one the same.
+    level : {1, 2, 3}, default=1
+        Higher levels have more rows, columns or rounds.
+
     Examples
     --------
     >>> sheets = make_sheets(["kmeans", "least squares"], copies=2)
@@ -66,15 +77,26 @@ class Mark:
     """What one exercise of one sheet is worth, and where it goes wrong first."""
 
     sheet: str
+    """The number of the sheet, as the table of answers writes it."""
     exercise: str
+    """The method of the exercise."""
     right: int
+    """How many answers are right."""
     of: int
+    """How many were asked for."""
     first_wrong: str
     """The step, what was asked, what is right and what was given; empty if nothing is wrong."""
 
 
 def mark_answers(rows: Iterable[Mapping[str, str]]) -> list[Mark]:
-    """Return the marks of answers, given as the rows of the table: the exercises are made again from their seeds."""
+    """Return the marks of answers, in the order of the table: the exercises are made again from their seeds.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        The rows of ``Sheets.answer_table`` by the names of their columns, as ``csv.DictReader`` reads them; an empty
+        answer is wrong.
+    """
     groups: dict[tuple[str, str, str, str], dict[int, str]] = {}
     for number, row in enumerate(rows, 2):
         missing = [name for name in COLUMNS if name != "name" and row.get(name) is None]

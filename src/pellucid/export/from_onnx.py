@@ -15,11 +15,16 @@ NOT_OURS = "file must be written by pellucid.to_onnx, which keeps the model besi
 
 
 def from_onnx(path: str | os.PathLike[str]) -> Any:
-    """Return the model that ``pellucid.to_onnx`` wrote to ``path``.
+    """Return the model that ``pellucid.to_onnx`` wrote to a file.
 
     The numbers that the graph computes with are read out of the graph. Then the model is written as a graph once more:
     where that is not the graph in the file, operator by operator and number by number, the file was altered, and it is
     refused. So what is proved of the model is proved of the graph.
+
+    Parameters
+    ----------
+    path : str or path
+        Where that file is; one that something else wrote is refused.
 
     Examples
     --------

@@ -14,28 +14,36 @@ from pellucid.show.notation import Math, Mathlike, math, minus
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words with formulas among them; ``aside`` sets it apart as a remark."""
+    """Words with formulas among them."""
 
     parts: tuple[str | Math, ...]
+    """In their order: texts are words, everything else is a piece of notation."""
     aside: bool = False
+    """Whether it is set apart as a remark: a warning, or where others go wrong."""
 
 
 @dataclass(frozen=True)
 class FormulaLine:
-    """A formula on its own line; ``boxed`` marks a result."""
+    """A formula on its own line."""
 
     content: Math
+    """The formula, in the notation of ``pellucid.show``."""
     boxed: bool = False
+    """Whether it stands in a box, as a result."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under a head; ``summary`` rows stand below a rule, ``caption`` says what is listed."""
+    """Rows of cells under a head."""
 
     head: tuple[str | Math, ...]
+    """The names of the columns."""
     rows: tuple[tuple[str | Math, ...], ...]
+    """The cells of each row, as many as columns: words or formulas."""
     summary: tuple[tuple[str | Math, ...], ...] = ()
+    """Rows below a rule, such as sums."""
     caption: str = ""
+    """What is listed, in a sentence; empty for none."""
 
     @property
     def aligns(self) -> tuple[str, ...]:
@@ -49,9 +57,13 @@ class Series:
     """One set of points of a figure, drawn as dots or joined to a line."""
 
     x: tuple[float, ...]
+    """Where the points are across."""
     y: tuple[float, ...]
+    """How high they are, as many numbers as in ``x``."""
     joined: bool = False
+    """Whether they are joined to a line, in this order; otherwise each is a dot."""
     label: str = ""
+    """What the points are called in the picture; empty for nothing."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +71,13 @@ class Figure:
     """A small picture, described by its data."""
 
     series: tuple[Series, ...]
+    """What is drawn, on common axes."""
     x_label: str
+    """What is measured across."""
     y_label: str
+    """What is measured upwards."""
     caption: str
+    """What the picture shows, in a sentence below it."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +85,11 @@ class Drawing:
     """A picture that something made of itself: as lines of text, and as SVG for pages."""
 
     text: str
+    """Its lines, for a terminal and for LaTeX."""
     svg: str
+    """One SVG element, for web pages and Markdown."""
     caption: str
+    """What it shows, in a sentence below it."""
 
 
 Block: TypeAlias = Sentence | FormulaLine | Table | Figure | Drawing
@@ -81,20 +100,23 @@ class Step:
     """A numbered step: a heading and the blocks under it."""
 
     heading: str
+    """What is done, without the number of the step."""
     blocks: tuple[Block, ...]
+    """Sentences, formulas, tables and pictures, from top to bottom."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """Workings: a title, an introduction, numbered steps, and the exact answer for a program to read.
-
-    ``answer`` holds exact numbers under the names of the fitted attributes they equal (``coef_``, ``intercept_``).
-    """
+    """Workings: a title, an introduction, numbered steps, and the exact answer for a program to read."""
 
     title: str
+    """The name of the method, as the heading of all."""
     introduction: tuple[Block, ...]
+    """What stands before the first step, such as the data."""
     steps: tuple[Step, ...]
+    """Numbered from 1 when they are printed."""
     answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """Exact numbers under the names of the fitted attributes they equal (``coef_``, ``intercept_``)."""
     step_name: str = "Step"
     """What stands before the number of a step."""
 

@@ -40,36 +40,47 @@ class Plan:
 
 @dataclass(frozen=True, repr=False)
 class BakeOffResult:
-    """A chosen, certified model and what is known about it.
-
-    ``model`` is a pipeline that takes tables like the one it was fitted on; it was fitted on every row.
-    """
+    """A chosen, certified model and what is known about it."""
 
     model: TableModel
+    """A pipeline that takes tables like ``table``, fitted to every row where there was time for it, see
+    ``n_fitted``."""
     table: pd.DataFrame
     """As it was given, all rows and columns."""
     target: Target
+    """What is predicted, and how it was read."""
     columns: Columns
+    """How the other columns were read, and which were left out."""
     plan: Plan
+    """How the methods were compared: recipe, folds, seed and the user's wishes."""
     scores: tuple[MethodScore, ...]
     """The best first."""
     untried: tuple[Untried, ...]
+    """Methods that were not compared, each with the reason."""
     chosen: MethodScore
+    """The score of the method of the model, one of ``scores``."""
     judgement: Judgement
+    """Truth, predictions and scores on the rows kept aside."""
     vault_log: tuple[Opening, ...]
+    """Every look at the rows kept aside, with its number, reason and time."""
     curve: ErrorCurve | str
     """The learning curve, or why there is none."""
     importances: list[Importance] | str
     """Of the columns, the largest first, or why there are none."""
     coefficients: list[Coefficient]
+    """Of a linear method, of each feature one; of several classes the largest. Empty for other methods."""
     intercept: float | None
+    """Of a linear method with one row of coefficients; None for any other."""
     effects: list[Effect]
     """Curves of the numbers, for a method on steps (whose steps are not among the coefficients) and for trees."""
     story: TreeStory | str
     """What trees say for themselves, empty for other methods, or why there was no time for it."""
     cautions: tuple[str, ...]
+    """What to beware of before the model is used, in sentences."""
     interrupted: bool
+    """Whether Ctrl-C was pressed: what had not been done until then was left out."""
     seconds: float
+    """From the beginning to the end, by the clock on the wall."""
     learned: Learned | None = None
     """Whether the predictions on the rows kept aside are better than chance."""
     n_fitted: int | None = None

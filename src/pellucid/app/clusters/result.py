@@ -29,25 +29,35 @@ class Grouping:
     choice: ClusterChoice | None
     """The criteria for every number; None if it was given."""
     scores: list[ClusterMethodScore]
+    """Of all methods compared, k-means first."""
     chosen: ClusterMethodScore
+    """The score of the method that made these clusters, one of ``scores``."""
     model: TableModel
     """A pipeline that takes tables; ``predict`` says which cluster each row belongs to."""
     labels: Array
+    """The number of the cluster of each row of the table."""
     X: Array
     """The rows as numbers that can be compared."""
     profiles: list[Profile]
+    """What sets each cluster apart, by rising numbers."""
     table_map: TableMap
+    """The rows along their two main directions."""
     columns: Columns
+    """How the columns were read, and which were left out."""
     table: pd.DataFrame
+    """As it was given, all rows and columns."""
     n_compared: int
     """Rows that methods and numbers of clusters were compared on."""
     alarm: str
     """What must be said before anything else; empty if there are clusters."""
     cautions: tuple[str, ...]
+    """What to beware of before the clusters are used, in sentences."""
     notes: tuple[str, ...]
     """What was read into the columns."""
     seed: int
+    """What starts and samples were drawn by."""
     seconds: float
+    """How long all of it took."""
 
     @property
     def certificate(self) -> Certificate:

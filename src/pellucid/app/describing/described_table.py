@@ -40,16 +40,21 @@ class ColumnFacts:
     """One column: what it is taken for, its gaps, its values."""
 
     name: str
+    """What the column is called."""
     kind: str
     """How it is read; of a column that a model would leave out, how it would be read."""
     left_out: str
     """Why a model would leave it out, if it would."""
     n_gaps: int
+    """Rows without a value; an infinite number and a word that says so are gaps, too."""
     n_different: int
+    """How many different values there are, empty cells aside."""
     quartiles: tuple[float, float, float, float, float] | None = None
     """Of numbers: smallest, lower quartile, median, upper quartile, largest."""
     mean: float = math.nan
+    """Of numbers, durations in seconds; of yes and no the share of yes; NaN for all else."""
     deviation: float = math.nan
+    """Standard deviation of the same, with n - 1 below; 0 for a single value."""
     n_far: int = 0
     """Numbers that are far out."""
 
@@ -59,11 +64,17 @@ class Together:
     """Two columns with the rank correlation of their values, and an interval for it."""
 
     first: str
+    """The name of one column."""
     second: str
+    """The name of the other, which stands further right in the table."""
     correlation: float
+    """Spearman's rank correlation, from -1 to 1."""
     low: float
+    """Lower end of an interval that is wide enough for all pairs at once, at 95 %."""
     high: float
+    """Upper end of the interval."""
     n_rows: int
+    """Rows in which both columns have a value, of at most 20,000 that are looked at."""
 
     @property
     def is_clear(self) -> bool:
@@ -76,8 +87,11 @@ class DescribedTable:
     """What there is to say about a table."""
 
     table: pd.DataFrame
+    """As it was given, as a data frame of pandas."""
     columns: Columns
+    """How a model would read the columns, and which it would leave out."""
     facts: tuple[ColumnFacts, ...]
+    """One for each column, in the order of the table."""
     n_repeated: int
     """Rows that repeat an earlier one in every column."""
     n_whole: int
@@ -91,9 +105,11 @@ class DescribedTable:
     drift: tuple[Drift, ...]
     """The second half of the rows beside the first, column by column, the most changed first."""
     suspicions: tuple[Suspicion, ...]
+    """What a person should look at before the table is used, column by column, then pairs of columns."""
     notes: tuple[str, ...]
     """How the table was read, as far as that was unusual."""
     seconds: float
+    """How long all of it took."""
 
     @property
     def gaps(self) -> float:

@@ -35,7 +35,9 @@ class TableInShort:
     """A table in a few numbers, and what a person should look at."""
 
     n_rows: int
+    """Rows of the whole table."""
     n_columns: int
+    """Columns that are used."""
     kinds: dict[str, int]
     """How many columns hold numbers, words, dates and so on, the most frequent first."""
     gaps: float
@@ -47,7 +49,9 @@ class TableInShort:
     n_looked_at: int
     """Rows looked at."""
     n_columns_looked_at: int
+    """Of the columns used, those looked at: the first 300 at most."""
     suspicions: tuple[Suspicion, ...]
+    """What a person should look at, in sentences with the columns that they are about."""
 
 
 def table_in_short(frame: pd.DataFrame, columns: Columns) -> TableInShort:
@@ -55,6 +59,13 @@ def table_in_short(frame: pd.DataFrame, columns: Columns) -> TableInShort:
 
     A target that is not among the columns is not looked at. Seconds are enough for any table: of a large one, some rows
     are looked at.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The whole table, of pandas.
+    columns : Columns
+        How the columns to look at are read, such as ``understand`` returns it.
 
     Examples
     --------

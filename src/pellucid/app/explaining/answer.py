@@ -83,10 +83,15 @@ class Interaction:
     """How far the change by two columns typically is from the sum of the changes by each, with an interval."""
 
     first: str
+    """Name of one column."""
     second: str
+    """Name of the other."""
     size: float
+    """Root mean square of the distance from the sum, in the unit of the answer; 0 if they act apart."""
     low: float
+    """Lower end of the interval of 95 %, at least 0."""
     high: float
+    """Upper end of the interval."""
 
 
 def interactions_of(
@@ -140,19 +145,25 @@ class Contribution:
     """What a column adds to the answer of a row, and the standard error of that over the rows it is compared with."""
 
     column: str
+    """Name of the column."""
     value: str
+    """What the row has there, in words."""
     added: float
+    """Its Shapley value, in the unit of the answer; below 0 if it lowers the answer."""
     standard_error: float
+    """Standard error of what is added."""
 
 
 @dataclass(frozen=True)
 class Waterfall:
-    """The way from the mean answer to that of one row: ``mean`` and all that is added make ``answer``."""
+    """The way from the mean answer to that of one row."""
 
     row: int
     """Its place in the table, from 0."""
     mean: float
+    """Mean answer over the rows that the row is compared with."""
     answer: float
+    """The answer for the row: the mean and all that is added."""
     contributions: tuple[Contribution, ...]
     """The largest first."""
     n_rows: int

@@ -32,6 +32,7 @@ class Dependence:
     """The mean answer if a column had this value in every row, all else as it is (partial dependence)."""
 
     column: str
+    """Name of the column."""
     values: Array
     """Numbers, or days since 1970; empty for words."""
     words: tuple[str, ...]
@@ -43,9 +44,11 @@ class Dependence:
     n_beyond: int
     """Rows with another word, or beyond the ends of the curve."""
     n_gaps: int
+    """Rows without a value."""
     at_gap: float
     """The mean answer where the value is missing; NaN if it never is."""
     is_date: bool = False
+    """Whether the values are days, not numbers."""
 
     @property
     def range(self) -> float:
@@ -58,9 +61,13 @@ class Crossed:
     """The curve of one column, once for each of some values of a second one."""
 
     first: str
+    """Name of the column along the curves."""
     second: str
+    """Name of the column that has one value in each curve."""
     values: Array
+    """Numbers of the first column that were asked about, rising."""
     levels: tuple[str, ...]
+    """Values of the second, in words: a low and a high number, or its most frequent words, at most three."""
     means: Array
     """Of shape (n_levels, n_values)."""
 

@@ -39,9 +39,13 @@ class ImportanceInterval:
     """How much worse the answers get, or how much they change, when a column is shuffled; an interval of 95 %."""
 
     column: str
+    """Name of the column."""
     rise: float
+    """By how much the share of mistakes rises, or the root mean squared error in units of the target."""
     low: float
+    """Lower end of the interval; above 0, the column matters."""
     high: float
+    """Upper end of the interval."""
 
     @property
     def is_clear(self) -> bool:
@@ -54,12 +58,15 @@ class ExplainedModel:
     """What there is to say about how a model answers on the rows of a table."""
 
     target: str
+    """Name of the column that the model predicts."""
     method: str
+    """Name of the class of its last step, such as ``Ridge``."""
     label: str
     """The class whose probability is followed; empty for numbers."""
     n_classes: int
     """0 for numbers."""
     n_rows: int
+    """Rows of the table."""
     n_judged: int
     """Rows with a known target, that importances were measured on; 0 where nobody knows it."""
     is_training_table: bool
@@ -75,8 +82,11 @@ class ExplainedModel:
     strongest: Crossed | None
     """The pair with the largest interaction, drawn."""
     waterfall: Waterfall
+    """One row step by step: what each column adds to its answer."""
     seed: int
+    """What rows, shuffles and orders of columns were drawn by."""
     seconds: float
+    """How long all of it took."""
 
     @property
     def followed(self) -> str:
@@ -119,11 +129,11 @@ def explain_model(
         Rows with the columns that the model knows.
     truth : pair of ndarrays, optional
         Which rows have a known target, and their targets. Without it a column matters as far as predictions change.
-    row : int
-        Place of the row that is shown step by step.
-    seed : int
+    row : int, default=0
+        Place of the row that is shown step by step, from 0.
+    seed : int, default=0
         The same seed gives the same answer.
-    listen : callable
+    listen : callable, default=None
         Called with what is done, the number of steps done and of all; None shows a bar in a notebook.
     """
     if len(frame) < FEWEST_ROWS:

@@ -37,10 +37,15 @@ class MapScore:
     """One method: its map of the rows compared, and how good it is; or why there is none."""
 
     name: str
+    """The method, in words."""
     model: Any = None
+    """The estimator, fitted to the rows compared; None if there is no map."""
     places: Array | None = None
+    """Of the rows compared, of shape (n_compared, 2); None if there is no map."""
     quality: EmbeddingQuality | None = None
+    """Trustworthiness, continuity and the like; None if there is no map."""
     failure: str = ""
+    """Why there is no map; empty if there is one."""
 
     @property
     def kept(self) -> float:
@@ -68,21 +73,27 @@ class MappedTable:
     places: Array
     """Of shape (n_rows, 2)."""
     chosen: MapScore
+    """The method of the map, one of ``scores``."""
     scores: tuple[MapScore, ...]
+    """Of all methods, the simplest first."""
     compared: Array
     """Which rows the methods were compared on and fitted to; the others were placed by ``transform``."""
     prepared: Array
     """The rows compared, as numbers in one unit."""
     columns: Columns
+    """How the columns that make the map were read, and which were left out."""
     table: pd.DataFrame
+    """As it was given, all rows and columns."""
     color: str | None
     """The column that colors the dots; it does not move them."""
     seed: int
+    """What starts of the methods were drawn by."""
     is_asked_for: bool
     """Whether the method was asked for, whichever keeps neighbors best."""
     certificate: Certificate
     """What is proved of the chosen map, computed again from the rows compared by other code than the fit's."""
     seconds: float
+    """How long all of it took."""
 
     def __str__(self) -> str:
         return f"Map of {len(self.places):,} rows by {self.chosen.name}: {self.chosen.quality}"

@@ -26,8 +26,11 @@ class AnnotatedFolder:
     """Images in color and their objects."""
 
     names: list[str]
+    """Names of the image files, without their folders."""
     images: list[Array]
+    """One of shape (height, width, 3) for each name, in bytes."""
     annotations: list[Annotations]
+    """The objects of each image, with masks if they were asked for."""
     left_out: list[str]
     """Images of the folder that the file does not speak of."""
 
@@ -57,8 +60,19 @@ def read_annotated_folder(
     """Return the images that a file speaks of, and their objects; raise one error with all that is wrong.
 
     Wrong are boxes that are empty or outside of their images, classes and images that are not there, and files that
-    cannot be read; if masks are asked for, objects without one, too. An image is found by its name, with or without
-    its ending.
+    cannot be read; if masks are asked for, objects without one, too.
+
+    Parameters
+    ----------
+    folder : str or path
+        The images: PNG, JPEG and TIFF files in it, or in folders of it.
+    boxes : str or path
+        A ``.json`` file as COCO writes it, or a ``.csv`` file with a line for each box. It names an image with or
+        without its folder and its ending.
+    listen : callable, default=None
+        Called with how many images are read, and how many there are; by default nobody is told.
+    masks : bool, default=False
+        Whether every object must have a mask, and it is read, too.
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -31,11 +31,15 @@ class DetectedFile:
     """What was found in an image file."""
 
     before: ImageFile
+    """The image as it was read."""
     found: Detections
     """The surest first, none below the threshold."""
     model: Detector
+    """The detector that found them."""
     threshold: float
+    """The least score of a detection that is kept."""
     seconds: float
+    """How long it took to find them."""
 
     @property
     def picture(self) -> Array:
@@ -49,7 +53,17 @@ class DetectedFile:
 
 
 def detect_image(image: ImageFile, model: Detector, threshold: float = 0.5) -> DetectedFile:
-    """Return the objects of an image that the model is surer of than the threshold."""
+    """Return the objects of an image that the model is sure enough of.
+
+    Parameters
+    ----------
+    image : ImageFile
+        What ``read_image`` returns; gray becomes color, or color gray, as the model takes it.
+    model : Detector
+        A fitted one.
+    threshold : float, default=0.5
+        Least score of an object, from 0 to 1.
+    """
     start = time.perf_counter()
     (found,) = model.predict([as_channels(image.pixels, model.channels_)])
     return DetectedFile(image, surest(found, threshold), model, threshold, time.perf_counter() - start)

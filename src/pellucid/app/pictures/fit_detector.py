@@ -42,18 +42,29 @@ class FittedDetector:
     """A detector and what it reaches on images that it was not fitted to."""
 
     model: Detector
+    """Fitted to the images of ``learned``."""
     learned: AnnotatedFolder
+    """About three quarters of the images, that it was fitted to."""
     tested: AnnotatedFolder
+    """The others, that it was judged on."""
     found: list[Detections]
+    """What it found in each of the tested images, with all scores, not only the high ones."""
     score: AveragePrecision
+    """Average precision of the boxes in the tested images."""
     interval: tuple[float, float]
+    """Ends of a bootstrap interval of 95 % for ``score.ap``: other images of the same kind."""
     interval50: tuple[float, float]
+    """The same for AP50, where half of the union has to be shared."""
     masks: AveragePrecision | None
-    """The same of the masks, by a network that finds them."""
+    """Average precision of the masks there; None of a network that finds none."""
     confusion: ClassConfusion
+    """Which classes are taken for which, of detections with a score of at least 0.5."""
     cautions: list[str]
+    """What to beware of before the detector is used, in sentences."""
     duplicates: list[list[str]]
+    """Groups of names of images that are nearly the same; each group is in one of the two parts."""
     seconds: float
+    """How long all of it took."""
 
     @property
     def worst(self) -> list[int]:
@@ -77,7 +88,27 @@ def fit_detector_on(
     """Return a detector fitted to three quarters of the images, and judged on the rest.
 
     Images that show the same scene stay on one side of the split. Larger images are reduced; anchors are as large as
-    the objects are. "auto" takes the network whose body has seen ImageNet, if its package is there.
+    the objects are.
+
+    Parameters
+    ----------
+    folder : AnnotatedFolder
+        At least 4 images with their objects, as ``read_annotated_folder`` returns them.
+    network : {"auto", "pretrained faster r-cnn", "faster r-cnn", "mask r-cnn", "retinanet", "yolo"}, default="auto"
+        "auto" takes the first, whose body has seen ImageNet, if the package with its weights is there, else "faster
+        r-cnn". "mask r-cnn" needs masks.
+    epochs : int, default=40
+        Passes over the images.
+    flip : bool, default=True
+        Whether to learn from mirrored images, too: not where there are texts.
+    device : str, default="auto"
+        "cpu", "cuda" or "mps"; "auto" is the graphics card if there is one.
+    seed : int, default=0
+        What the images to test on and the first weights are drawn by.
+    verbose : bool, default=False
+        Whether to show a bar while the network is trained.
+    listen : callable, default=None
+        Called with what is being done, in a few words; by default nobody is told.
     """
     from pellucid.vision.detection.detector import Detector
     from pellucid.vision.scene_augmentation import ColorShift, SceneFlip, SceneScale

@@ -26,12 +26,21 @@ class ImageFile:
     """An image and the kind of file it came from; what opacity it had is kept aside."""
 
     pixels: Array
+    """Of shape (height, width) or (height, width, 3); bytes, whole numbers of 16 bits, or floats from a TIFF file."""
     kind: str
+    """Of the file that it came from: ``PNG``, ``JPEG`` or ``TIFF``."""
     opacity: Array | None = None
+    """Of shape (height, width), in the type of the pixels; None if the file has none."""
 
 
 def read_image(path: str | Path) -> ImageFile:
-    """Return the image in a file, or say in a sentence why there is none."""
+    """Return the image in a file, or say in a sentence why there is none.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ends in .png, .jpg, .jpeg, .tif or .tiff.
+    """
     path = Path(path)
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
@@ -95,7 +104,13 @@ def _read_tiff(path: Path) -> Array:
 
 
 def image_bytes(file: ImageFile) -> bytes:
-    """Return the content of an image file of its kind and depth."""
+    """Return the content of an image file of its kind and depth.
+
+    Parameters
+    ----------
+    file : ImageFile
+        Its ``kind`` says what to write: TIFF any numbers, PNG 8 or 16 bits, JPEG 8 bits and no opacity.
+    """
     pixels = file.pixels
     if file.opacity is not None:
         pixels = np.dstack([pixels, file.opacity])

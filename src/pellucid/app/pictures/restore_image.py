@@ -28,13 +28,17 @@ class RestoredFile:
     """What became of an image file."""
 
     before: ImageFile
+    """The image as it was read."""
     after: ImageFile
+    """The restored image, of the same kind of file and as opaque."""
     found: Restoration
+    """The restored image with its certificate, its trace and what its error is estimated to be."""
     trials: list[TriedMethod]
     """Methods compared, best first; none where one was asked for."""
     chosen: TriedMethod | None
     """The best one that restores the whole image in the time given."""
     seconds: float
+    """How long all of it took."""
 
 
 def operator_of(kernel: Array | None, mask: Array | None, scale: int | None) -> Operator:
@@ -58,7 +62,24 @@ def restore_image(
     seconds: float = 60.0,
     listen: Listener | None = None,
 ) -> RestoredFile:
-    """Return a restored image; None for a method compares those that can invert the operator, within the time."""
+    """Return a restored image, by the method that is asked for or the best of several.
+
+    Parameters
+    ----------
+    image : ImageFile
+        What ``read_image`` returns.
+    operator : Operator
+        What happened to the image before noise came: ``Identity()``, ``Mask(...)``, ``Blur(...)`` and the like.
+    sigma : float or None, default=None
+        Standard deviation of the noise, in units of the pixels; None estimates it.
+    method : RestorationMethod or None, default=None
+        How to restore; None compares the methods that can invert the operator on the middle of the image.
+    seconds : float, default=60.0
+        How long to compare methods. The best that needs no longer for the whole image is taken, or the quickest if all
+        do.
+    listen : callable, default=None
+        Called with the name of a method, how many are done, and how many there are; None tells nobody.
+    """
     start = time.perf_counter()
     pixels, trials, chosen = image.pixels, list[TriedMethod](), None
     noise, error = (noise_of(pixels, operator), SIGMA_ERROR) if sigma is None else (sigma, 0.0)

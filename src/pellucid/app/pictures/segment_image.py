@@ -44,15 +44,19 @@ class SegmentedFile:
     """What was seen in an image file."""
 
     before: ImageFile
+    """The image as it was read."""
     codes: Array
     """(height, width): places among the classes of the model."""
     confidence: Array
     """(height, width): probability of the class chosen."""
     model: Segmenter
+    """The segmenter that was asked."""
     names: tuple[str, ...]
+    """What the classes of the model are called, in the order of its ``classes_``."""
     found: list[FoundClass]
     """Classes that were seen, the largest first."""
     seconds: float
+    """How long it took."""
 
     @property
     def overlay(self) -> Array:
@@ -63,7 +67,17 @@ class SegmentedFile:
 
 
 def segment_image(image: ImageFile, model: Segmenter, names: Sequence[str] | None = None) -> SegmentedFile:
-    """Return the class of each pixel; names, if given, are those of the model's classes in their order."""
+    """Return the class of each pixel, with the share of the image that each class has.
+
+    Parameters
+    ----------
+    image : ImageFile
+        What ``read_image`` returns; gray becomes color, or color gray, as the model takes it.
+    model : Segmenter
+        A fitted one.
+    names : sequence of str, default=None
+        One for each class, in the order of the model's ``classes_``; None takes the labels.
+    """
     start = time.perf_counter()
     labels = model.classes_.tolist()
     names = tuple(map(str, labels if names is None else names))

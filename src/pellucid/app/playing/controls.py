@@ -34,6 +34,11 @@ def controls_of(card: MethodCard) -> list[dict[str, Any]]:
     A parameter has one entry in ``kinds`` for each kind of value that a person can type; one that takes only arrays or
     functions has none, and a page leaves it at its default.
 
+    Parameters
+    ----------
+    card : MethodCard
+        The card of the method, such as ``find_card("Lasso")``.
+
     Examples
     --------
     >>> from pellucid.core.cards import find_card

@@ -19,10 +19,13 @@ class Performance:
     """What a play leaves. An idea without a model has a recording only."""
 
     recording: Recording
+    """What the page shows."""
     model: Any = None
     """The fitted model; of a method that minimizes a formula, a ``ReachedPoint``."""
     X: Data = None
+    """The rows that the model was fitted to; None for a formula or an image."""
     y: Data = None
+    """Their target; None for a method that takes none."""
     prove: Callable[[Any], Certificate] | None = None
     """From a model, as fitted or changed by hand, to its certificate."""
     redraw: Callable[[Any], list[Layer]] | None = None

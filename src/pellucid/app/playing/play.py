@@ -21,8 +21,11 @@ class Play:
     """Something that can be played: what it is called, which data it takes, and what it does with them."""
 
     name: str
+    """What ``find_play`` knows it by."""
     title: str
+    """Its name in words, as a page shows it."""
     group: str
+    """The heading that a page lists it under: Regression, Classification, Clusters, Maps, Optimization or Ideas."""
     data: tuple[str, ...]
     """Kinds of data that it takes: rows, formula, image."""
     wants: str | None
@@ -32,7 +35,9 @@ class Play:
     domains: Mapping[str, Any]
     """What each parameter may be."""
     describe: Callable[[], list[dict[str, Any]]]
+    """Returns what ``controls`` returns."""
     run: Callable[[GivenData, dict[str, Any], Report | None], Performance]
+    """From data, parameters and whom to tell of each iteration to a performance; ``perform`` checks first."""
 
     def controls(self) -> list[dict[str, Any]]:
         """Return a description of each parameter, as a page asks for it."""

@@ -37,6 +37,11 @@ def play_names() -> tuple[Play, ...]:
 def find_play(name: str) -> Play:
     """Return the play of a name, or say which names are near.
 
+    Parameters
+    ----------
+    name : str
+        A class such as ``KMeans``, a method such as ``gradient-descent``, or an idea; case and hyphens do not matter.
+
     Examples
     --------
     >>> find_play("KMeans").group

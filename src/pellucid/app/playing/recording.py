@@ -19,9 +19,13 @@ class Frame:
     """One picture: its layers, where it stands in the trace and in the workings, and when the fit was there."""
 
     label: str
+    """What it shows, such as ``iteration 3``."""
     layers: tuple[Layer, ...]
+    """What is drawn in it, over the layers of the recording."""
     row: int | None = None
+    """Its row of the trace, from 0; None if it has none."""
     step: int | None = None
+    """Its step of the workings, from 0; None if no step shows it."""
     seconds: float | None = field(default=None, compare=False)
     """Of the fit until this stage, for races on one clock; no two fits take the same."""
 
@@ -34,16 +38,27 @@ class Recording:
     """Everything that the page shows; the fields are those of the JSON document, which the README of the room lists."""
 
     title: str
+    """The method and the data, as the heading of the page."""
     method: str
+    """The name of the class, or of the idea."""
     parameters: Mapping[str, str]
+    """By name, as code: ``{'n_clusters': '3'}``."""
     python: str
+    """A program that makes the same fit."""
     data: Mapping[str, Any]
+    """``name``, ``columns``, ``rows`` (how many) and ``classes`` (None without)."""
     axes: Mapping[str, Any]
+    """``x`` and ``y``, each with ``label`` and ``range``, and ``equal``: whether a unit is as long on both."""
     layers: tuple[Layer, ...]
+    """What every frame shows."""
     frames: tuple[Frame, ...]
+    """The pictures, from the start to the answer."""
     trace: Mapping[str, Any]
+    """``columns`` of numbers by their names, and ``log``, the names of those on a log scale."""
     certificate: Mapping[str, Any]
+    """``grade``, ``holds`` and ``claims``."""
     workings: Mapping[str, Any] | None = None
+    """``title``, ``opening``, ``steps`` and ``latex``; None where there are none, or the rows are too many."""
     fitted: tuple[Mapping[str, Any], ...] = ()
     """Fitted numbers that may be moved by hand: name, shape, flat values, and labels or None."""
 
@@ -99,6 +114,11 @@ def _in_other_classes(earlier: Mapping[str, Any] | None, content: dict[str, Any]
 
 def read_recording(text: str) -> Recording:
     """Return the recording that a text holds.
+
+    Parameters
+    ----------
+    text : str
+        A JSON document, as ``Recording.text`` returns it.
 
     Examples
     --------

@@ -12,7 +12,15 @@ MOST_COLUMNS = 40
 
 
 def render_model_card(result: BakeOffResult, origin: Origin) -> str:
-    """Return the model card of a bake-off in Markdown."""
+    """Return the model card of a bake-off in Markdown.
+
+    Parameters
+    ----------
+    result : BakeOffResult
+        What ``bake_off`` returned.
+    origin : Origin
+        Names of table and model file, and the command.
+    """
     sections = (
         head_section(result, origin, result.alarm),
         _section("Before you rely on it", [f"- {_plain(caution)}" for caution in result.cautions]),

@@ -52,7 +52,15 @@ class ClusterLine:
 
 
 def render_cluster_report(result: Grouping, origin: Origin) -> str:
-    """Return the report of the clusters of a table as one HTML page without anything from elsewhere."""
+    """Return the report of the clusters of a table as one HTML page without anything from elsewhere.
+
+    Parameters
+    ----------
+    result : Grouping
+        What ``group_table`` found.
+    origin : Origin
+        Names of table and model file, and the command.
+    """
     certificate = result.certificate
     columns = [_describe(result.table[name], result) for name in result.table.columns]
     return page_template("cluster_report.html").render(

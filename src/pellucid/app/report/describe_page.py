@@ -29,7 +29,15 @@ class ColumnLine:
 
 
 def render_description(found: DescribedTable, origin: Origin) -> str:
-    """Return what is in a table as one HTML page without anything from elsewhere."""
+    """Return what is in a table as one HTML page without anything from elsewhere.
+
+    Parameters
+    ----------
+    found : DescribedTable
+        What ``describe_table`` found.
+    origin : Origin
+        Name of the table, and the command; there is no model.
+    """
     clear = [pair for pair in found.together if pair.is_clear]
     return page_template("describe_report.html").render(
         found=found,
@@ -51,7 +59,15 @@ def pair_whiskers(pairs: Sequence[Together]) -> list[Whisker]:
 
 
 def values_in_words(found: DescribedTable, facts: ColumnFacts) -> str:
-    """Return the values of a column in a few words: quartiles of numbers, frequent words, first and last date."""
+    """Return the values of a column in a few words: quartiles of numbers, frequent words, first and last date.
+
+    Parameters
+    ----------
+    found : DescribedTable
+        What is known of the table, with its values.
+    facts : ColumnFacts
+        The column: one of ``found.facts``.
+    """
     if facts.quartiles is None or facts.n_different <= 2:
         return column_summary(found.table[facts.name], facts.kind)
     low, lower, median, upper, high = map(_short, facts.quartiles)

@@ -12,7 +12,15 @@ from pellucid.app.report.restore_page import picture_address
 
 
 def render_detection(result: DetectedFile, origin: Origin) -> str:
-    """Return the page: pictures are inside it, nothing is fetched."""
+    """Return the page: pictures are inside it, nothing is fetched.
+
+    Parameters
+    ----------
+    result : DetectedFile
+        What ``detect_image`` found.
+    origin : Origin
+        Names of image and model file, and the command.
+    """
     model = result.model
     height, width = result.before.pixels.shape[:2]
     labels = [str(label) for label in result.found.labels.tolist()]

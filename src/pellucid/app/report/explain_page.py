@@ -35,7 +35,15 @@ class WaterfallStep:
 
 
 def render_explanation(found: ExplainedModel, origin: Origin) -> str:
-    """Return how a model answers as one HTML page without anything from elsewhere."""
+    """Return how a model answers as one HTML page without anything from elsewhere.
+
+    Parameters
+    ----------
+    found : ExplainedModel
+        What ``explain_model`` found.
+    origin : Origin
+        Names of table and model file, and the command.
+    """
     parts = PageParts()
     in_percent = 100.0 if found.label else 1.0
     shown, pairs = found.importances[:MOST_COLUMNS], found.interactions[:MOST_PAIRS]

@@ -20,7 +20,15 @@ MOST_CLASSES = 20
 
 
 def render_fitted_detector(result: FittedDetector, origin: Origin) -> str:
-    """Return the page: pictures are inside it, nothing is fetched."""
+    """Return the page: pictures are inside it, nothing is fetched.
+
+    Parameters
+    ----------
+    result : FittedDetector
+        What ``fit_detector_on`` returned.
+    origin : Origin
+        Names of the folder of images and the model file, and the command.
+    """
     classes = [str(label) for label in result.confusion.classes.tolist()]
     return page_template("fit_detector_report.html").render(
         result=result,

@@ -32,7 +32,15 @@ MOST_PAIRS = 2000
 
 
 def render_map_report(result: MappedTable, origin: Origin) -> str:
-    """Return the map of a table as one HTML page without anything from elsewhere."""
+    """Return the map of a table as one HTML page without anything from elsewhere.
+
+    Parameters
+    ----------
+    result : MappedTable
+        What ``map_table`` returned.
+    origin : Origin
+        Name of the table, and the command; there is no model file.
+    """
     certificate = result.certificate
     return page_template("map_report.html").render(
         result=result,

@@ -33,7 +33,14 @@ def left_open(certificate: Certificate) -> float:
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """Return a number with four figures, no needless exponent and a true minus sign.
+    """Return a number with few figures, no needless exponent and a true minus sign.
+
+    Parameters
+    ----------
+    value : float
+        Any number; NaN is "unknown".
+    digits : int, default=4
+        Figures that count, at least 1. Below a million, those before the point are all written.
 
     Examples
     --------
@@ -52,6 +59,11 @@ def format_number(value: float, digits: int = 4) -> str:
 def format_share(value: float) -> str:
     """Return a share in percent.
 
+    Parameters
+    ----------
+    value : float
+        The share, usually from 0 to 1; NaN is "unknown".
+
     Examples
     --------
     >>> format_share(0.8703)
@@ -61,18 +73,39 @@ def format_share(value: float) -> str:
 
 
 def format_measure(error: float, measure: Measure) -> str:
-    """Return an error as its measure is shown: a share of rows in percent, a score or an error as a number."""
+    """Return an error as its measure is shown: a share of rows in percent, a score or an error as a number.
+
+    Parameters
+    ----------
+    error : float
+        As the methods are compared by it: the smaller the better.
+    measure : Measure
+        What the error is; it says what to show: an accuracy for the share of mistakes.
+    """
     shown = measure.shown(error)
     return format_share(shown) if measure.is_share else format_number(shown)
 
 
 def format_spread(standard_error: float, measure: Measure) -> str:
-    """Return the standard error of what ``format_measure`` shows."""
+    """Return the standard error of what ``format_measure`` shows.
+
+    Parameters
+    ----------
+    standard_error : float
+        Of the error; the score that is shown has the same.
+    measure : Measure
+        What the error is.
+    """
     return format_share(standard_error) if measure.is_share else format_number(standard_error, 2)
 
 
 def format_seconds(seconds: float) -> str:
     """Return a short time.
+
+    Parameters
+    ----------
+    seconds : float
+        At least 0; NaN is "-".
 
     Examples
     --------
@@ -95,7 +128,15 @@ MOST_LEFT_OPEN = 0.2
 
 
 def meaning_of(certificate: Certificate, method: Any) -> str:
-    """Return what the grade of a certificate means for the user of a method, as the end of a sentence."""
+    """Return what the grade of a certificate means for the user of a method, as the end of a sentence.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        What is proved; of one that does not hold, the grade alone is explained.
+    method : estimator
+        Fitted; its card may say more than the grade does.
+    """
     card = find_card(type(method).__name__) if certificate.holds else None
     return card.meaning if card and card.meaning else GRADES[certificate.grade]
 
@@ -104,6 +145,11 @@ def standing_of(result: BakeOffResult) -> tuple[str, str]:
     """Return how far the certificate of a result was looked into, in words, and the style it is shown in.
 
     What a fit claims of itself is often a sample of three questions out of thousands: only what was verified is green.
+
+    Parameters
+    ----------
+    result : BakeOffResult
+        Its ``certificate`` is told, and whether it was ``verified``.
     """
     certificate = result.certificate
     if certificate.failed:

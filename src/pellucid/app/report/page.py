@@ -343,11 +343,14 @@ PACKAGES = ("pellucid", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a result comes from: the names of table and model file, and the command that made it (none in Python)."""
+    """Where a result comes from: the names of files, and the command that made it."""
 
     table_name: str
+    """The file that the rows came from; of pictures, the image or the folder."""
     model_name: str
+    """The file that the model is in; empty where there is none."""
     command: str = ""
+    """The command line that made the result; empty in Python."""
 
 
 def versions() -> dict[str, str]:

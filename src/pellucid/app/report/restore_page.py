@@ -25,7 +25,15 @@ SAID = {
 
 
 def render_restoration(result: RestoredFile, origin: Origin) -> str:
-    """Return the page: pictures are inside it, nothing is fetched."""
+    """Return the page: pictures are inside it, nothing is fetched.
+
+    Parameters
+    ----------
+    result : RestoredFile
+        What ``restore_image`` returned.
+    origin : Origin
+        Name of the image, and the command; there is no model file.
+    """
     found = result.found
     before = _comparable(result.before.pixels, found.image.shape)
     removed = found.removed(result.before.pixels)

@@ -10,7 +10,15 @@ from pellucid.app.report.restore_page import picture_address
 
 
 def render_segmentation(result: SegmentedFile, origin: Origin) -> str:
-    """Return the page: pictures are inside it, nothing is fetched."""
+    """Return the page: pictures are inside it, nothing is fetched.
+
+    Parameters
+    ----------
+    result : SegmentedFile
+        What ``segment_image`` found.
+    origin : Origin
+        Names of image and model file, and the command.
+    """
     model = result.model
     height, width = result.codes.shape
     return page_template("segment_report.html").render(

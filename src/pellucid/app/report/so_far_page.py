@@ -13,7 +13,15 @@ from pellucid.proofs.certificate import GRADES, Certificate
 
 
 def render_so_far(so_far: SoFar, origin: Origin) -> str:
-    """Return the page about the best model so far: no pictures, for it may be written many times and read never."""
+    """Return the page about the best model so far: no pictures, for it may be written many times and read never.
+
+    Parameters
+    ----------
+    so_far : SoFar
+        What is told: the best model while others are still compared.
+    origin : Origin
+        Names of table and model file, and the command.
+    """
     measure, scores = so_far.measure, so_far.scores
     return page_template("so_far_report.html").render(
         result=so_far,
@@ -41,7 +49,15 @@ def render_so_far(so_far: SoFar, origin: Origin) -> str:
 
 
 def render_card_so_far(so_far: SoFar, origin: Origin) -> str:
-    """Return the model card of the best model so far, in Markdown."""
+    """Return the model card of the best model so far, in Markdown.
+
+    Parameters
+    ----------
+    so_far : SoFar
+        What is told: the best model while others are still compared.
+    origin : Origin
+        Names of table and model file, and the command.
+    """
     sections = (
         head_section(so_far, origin, so_far.sentence),
         leaderboard_section(so_far),

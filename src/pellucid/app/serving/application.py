@@ -145,7 +145,13 @@ PAGE = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
 
 
 def serving_application(model: TableModel) -> Starlette:
-    """Return the application that answers for one model: ``GET /``, ``/model``, ``POST /predict``, ``/table``."""
+    """Return the application that answers for one model: ``GET /``, ``/model``, ``POST /predict``, ``/table``.
+
+    Parameters
+    ----------
+    model : TableModel
+        What ``pellucid fit`` or ``pellucid cluster`` saved, as ``pellucid.load`` returns it.
+    """
     columns = list(model[0].kinds)
     fields = fields_of(model)
     about = {

@@ -29,9 +29,12 @@ class SeenTable:
     """
 
     numbers: dict[str, Array] = field(default_factory=dict)
+    """Of each column of numbers, the values at up to 201 evenly spaced shares of the rows, from the least to the
+    largest."""
     words: dict[str, dict[str, float]] = field(default_factory=dict)
     """Of the rows that have one. The shares of the words kept add up to 1 if there were no others."""
     gaps: dict[str, float] = field(default_factory=dict)
+    """Of each column, the share of the rows without a value."""
     counts: dict[str, int] = field(default_factory=dict)
     """Rows that each column was looked at in."""
 
@@ -79,21 +82,23 @@ HARDLY_ANY = 1e-9
 
 @dataclass(frozen=True)
 class Drift:
-    """One column of a new table beside the same column as it was learned from.
-
-    ``distance`` is the largest difference between the shares of rows below any number, or half the sum of the
-    differences between the shares of words: the part of the rows that would have to change. ``chance`` is that of a
-    difference so large if nothing had changed, over all columns that were looked at.
-    """
+    """One column of a new table beside the same column as it was learned from."""
 
     column: str
+    """Name of the column."""
     distance: float
+    """The part of the rows that would have to change, from 0 to 1: the largest difference between the shares of rows
+    below any number, or half the sum of the differences between the shares of words."""
     chance: float
+    """That of a difference so large if nothing had changed, over all columns that were looked at."""
     gaps_before: float
+    """Share of the rows without a value, of the table that was learned from."""
     gaps_now: float
+    """The same of the new table."""
     unseen: float
     """Share of rows with a word that was never seen."""
     is_drifted: bool = False
+    """Whether the change is larger than the threshold, and more than chance."""
 
 
 def find_drift(seen: SeenTable, read: pd.DataFrame, threshold: float = 0.1) -> list[Drift]:
@@ -101,6 +106,15 @@ def find_drift(seen: SeenTable, read: pd.DataFrame, threshold: float = 0.1) -> l
 
     A column has drifted if its distance, the change in its share of gaps, or its share of unseen words exceeds the
     threshold, and chance alone does not explain it.
+
+    Parameters
+    ----------
+    seen : SeenTable
+        What the model remembers of the table it learned from: its ``seen_``.
+    read : DataFrame
+        The new table as the first step of the model reads it, ``model[0].transform(table)``.
+    threshold : float, default=0.1
+        Share of the rows, from 0 to 1, up to which a change is none.
     """
     names = [name for name in read.columns if name in seen.gaps]
     found = [_compare(seen, name, read[name]) for name in names]

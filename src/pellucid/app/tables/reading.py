@@ -112,6 +112,11 @@ def read_table(path: Path) -> pd.DataFrame:
 
     Encoding, delimiter and decimal comma of a text file are found; what is unusual is noted among the attributes of
     the table, see ``notes_of``. Where there is no such file, the name of a table of :mod:`pellucid.data` will do.
+
+    Parameters
+    ----------
+    path : Path
+        The file as a ``pathlib.Path``; its ending says of what kind it is.
     """
     bundled = BUNDLED.get(str(path).replace("-", "_"))
     if bundled is not None and not path.exists():

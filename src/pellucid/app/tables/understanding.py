@@ -78,7 +78,10 @@ class Columns:
     """How the columns of a table are understood: the kind of each that is used, the reason for each that is not."""
 
     kinds: Mapping[str, str]
+    """By the name of each column that is used, in the order of the table, how it is read: ``number``, ``words``,
+    ``text``, ``yes or no``, a kind of dates or of written numbers."""
     left_out: Mapping[str, str]
+    """By the name of each column that is not used, the reason, in words."""
     doubts: Mapping[str, str] = field(default_factory=dict)
     """What of a column could have been read otherwise, in a sentence without its name."""
 
@@ -109,9 +112,13 @@ class Target:
     """The values to predict, why they are taken for classes or numbers, and the rows of the table that have one."""
 
     name: str
+    """The column that is predicted."""
     task: str
+    """``classification``, ``regression`` or ``order`` (whole numbers in an order)."""
     reason: str
+    """Why, as the end of a sentence."""
     values: Array
+    """One for each of the rows used: bools, whole numbers or texts for classes, else floats."""
     rows: Array
     """Which rows of the table are used, of dtype bool."""
     left_out: tuple[str, ...] = ()
@@ -143,7 +150,17 @@ class Target:
 def choose_target(frame: pd.DataFrame, name: str, task: str = "auto", *, coerce: bool = True) -> Target:
     """Return the target of a table; rows without one, and classes too small to split, are left out and named.
 
-    Without ``coerce`` texts are classes as they stand: no prices become numbers, no spellings are joined.
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per example, the target among the columns.
+    name : str
+        The column to predict.
+    task : {"auto", "classification", "regression", "order"}, default="auto"
+        How to read it; "auto" decides by its values. "order" needs 3 to 30 different whole numbers.
+    coerce : bool, default=True
+        Whether texts that all write numbers, such as prices, become numbers, and spellings that differ by blanks and
+        case only are joined; if not, texts are classes as they stand.
 
     Examples
     --------
@@ -269,7 +286,14 @@ def number_values(column: pd.Series, name: str) -> Array:
 def understand(frame: pd.DataFrame, target: str | None, *, coerce: bool = True) -> Columns:
     """Return how every column beside the target, if there is one, is understood.
 
-    Without ``coerce`` texts are words and nothing else.
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per example.
+    target : str or None
+        The column to leave aside; None for a table without a target.
+    coerce : bool, default=True
+        Whether prices, dates, yes and no are read into texts; if not, they are words, or long texts, as they stand.
 
     Examples
     --------

@@ -54,6 +54,11 @@ class Place:
 def to_host(model: Any) -> Any:
     """Return a copy of a fitted model whose attributes are NumPy arrays; the model itself if they are already.
 
+    Parameters
+    ----------
+    model : estimator
+        A fitted one, whose attributes are tensors or other arrays on a device. It is not changed.
+
     Examples
     --------
     >>> import pellucid

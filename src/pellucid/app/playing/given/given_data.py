@@ -36,12 +36,19 @@ class GivenData:
     """What a play plays on; what is not of its kind is None."""
 
     name: str
+    """What the data are called: the set, table or image, or the formula itself."""
     X: Data = None
+    """Rows, of shape (n, d), as an array or a data frame."""
     y: Data = None
+    """Their target; None where there is none."""
     names: tuple[str, ...] = ()
+    """Names of the columns."""
     formula: str | None = None
+    """A function of its variables, such as ``x**2 + 3*y**2``."""
     start: tuple[float, ...] | None = None
+    """Where a search for its minimum begins, one number for each variable."""
     image: Array | None = None
+    """Gray values from 0 to 1, of shape (height, width), the topmost row first."""
     target: str = "target"
     """What the target is called."""
     told: Mapping[str, Any] | None = None

@@ -47,6 +47,11 @@ def image_names() -> tuple[str, ...]:
 def load_image(name: Any) -> Array:
     """Return an image by name.
 
+    Parameters
+    ----------
+    name : {"letter", "edge", "digit", "disk"}
+        What it shows; case and hyphens do not matter.
+
     Examples
     --------
     >>> load_image("letter").shape

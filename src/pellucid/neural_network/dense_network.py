@@ -40,8 +40,10 @@ class DenseNetwork(Architecture):
 
     Parameters
     ----------
-    inputs, outputs : int or None, default=None
-        Numbers that go in and come out; None is filled in from the data.
+    inputs : int or None, default=None
+        Numbers that go in, for each example; None: as many as the data have.
+    outputs : int or None, default=None
+        Scores that come out: one for each class or target; None: as many as the data ask for.
     hidden : tuple of int, default=(100,)
         Units of each hidden layer; none of them makes a linear model.
     activation : str, default="relu"

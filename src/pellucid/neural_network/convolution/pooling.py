@@ -41,6 +41,19 @@ def max_pool_with_places(
 
     A place counts the entries of the pooled axes in reading order; of equal entries the first counts.
 
+    Parameters
+    ----------
+    x : array-like
+        Pooled along its last axes: as many as ``size`` has numbers, or two (of one axis, one) if it is a number.
+    size : int or tuple of int
+        Of the window.
+    stride : int or tuple of int, default=None
+        Steps between windows; None takes ``size``, so that they do not overlap.
+    padding : int or tuple of int, default=0
+        Margin around the input that is never the largest, and has no place; at most half of ``size``.
+    dilation : int or tuple of int, default=1
+        Steps inside a window.
+
     Examples
     --------
     >>> max_pool_with_places([[1, 5, 2, 0], [3, 4, 8, 7]], 2)
@@ -142,7 +155,14 @@ def unpool_nearest(x: Data, factor: PerAxis) -> Array:
 
 
 def unpool_bed_of_nails(x: Data, factor: PerAxis) -> Array:
-    """Return each entry in the first corner of a block of zeros; arguments as for :func:`unpool_nearest`.
+    """Return each entry in the first corner of a block of zeros.
+
+    Parameters
+    ----------
+    x : array-like
+        Enlarged along its last axes: as many as ``factor`` has numbers, or two (of one axis, one) if it is a number.
+    factor : int or tuple of int
+        Size of a block.
 
     Examples
     --------

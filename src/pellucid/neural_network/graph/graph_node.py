@@ -15,10 +15,13 @@ class GraphNode:
     """A variable, a constant, or what a gate makes of others; :func:`~pellucid.neural_network.variable` makes one."""
 
     gate: str
+    """What it does: the name of an operation such as "add", or "variable", or "constant"."""
     inputs: tuple[GraphNode, ...] = ()
+    """The nodes that the gate works on; none of a variable or a constant."""
     name: str = ""
     """Of a variable."""
     constant: Value = None
+    """The value of a constant, a Fraction, a float or an array of them; None for all others."""
 
     __array_ufunc__ = None  # so that an array on the left of a sign leaves the operation to us
 
@@ -77,6 +80,11 @@ class GraphNode:
 def variable(name: str) -> GraphNode:
     """Return a variable, to be joined to others by Python's arithmetic.
 
+    Parameters
+    ----------
+    name : str
+        A word such as "x" or "w1", by which a graph is given its value.
+
     Examples
     --------
     >>> from pellucid.neural_network import Graph
@@ -95,32 +103,70 @@ def as_node(value: Any) -> GraphNode:
 
 
 def exp(u: Any) -> GraphNode:
-    """Return e to the power of a node, entry by entry."""
+    """Return e to the power of a node, entry by entry.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return GraphNode("exp", (as_node(u),))
 
 
 def log(u: Any) -> GraphNode:
-    """Return the natural logarithm of a node, entry by entry."""
+    """Return the natural logarithm of a node, entry by entry.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node with values above 0; what is none becomes a constant.
+    """
     return GraphNode("log", (as_node(u),))
 
 
 def tanh(u: Any) -> GraphNode:
-    """Return the hyperbolic tangent of a node, entry by entry."""
+    """Return the hyperbolic tangent of a node, entry by entry.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return GraphNode("tanh", (as_node(u),))
 
 
 def sigmoid(u: Any) -> GraphNode:
-    """Return 1 / (1 + exp(−u)) of a node, entry by entry."""
+    """Return 1 / (1 + exp(−u)) of a node, entry by entry.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return GraphNode("sigmoid", (as_node(u),))
 
 
 def relu(u: Any) -> GraphNode:
-    """Return max(0, u) of a node, entry by entry; at 0 its gradient is 0."""
+    """Return max(0, u) of a node, entry by entry; at 0 its gradient is 0.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return GraphNode("relu", (as_node(u),))
 
 
 def maximum(first: Any, second: Any, *others: Any) -> GraphNode:
-    """Return the largest of several nodes, entry by entry, as gates of two inputs; equals share the gradient."""
+    """Return the largest of several nodes, entry by entry, as gates of two inputs; equals share the gradient.
+
+    Parameters
+    ----------
+    first, second : GraphNode, number or array
+        Of shapes that fit together; what is no node becomes a constant.
+    *others : GraphNode, number or array
+        More of the same.
+    """
     found = GraphNode("max", (as_node(first), as_node(second)))
     for other in others:
         found = GraphNode("max", (found, as_node(other)))
@@ -128,10 +174,22 @@ def maximum(first: Any, second: Any, *others: Any) -> GraphNode:
 
 
 def total(u: Any) -> GraphNode:
-    """Return the sum of all entries of a node."""
+    """Return the sum of all entries of a node.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return GraphNode("sum", (as_node(u),))
 
 
 def transpose(u: Any) -> GraphNode:
-    """Return a node with its rows as columns."""
+    """Return a node with its rows as columns.
+
+    Parameters
+    ----------
+    u : GraphNode, number or array
+        A node; what is none becomes a constant.
+    """
     return as_node(u).T

@@ -75,7 +75,13 @@ def maxout(values: torch.Tensor, pieces: int) -> torch.Tensor:
 
 
 class Maxout(nn.Module):
-    """``maxout`` as a layer: it follows a linear layer that has ``pieces`` outputs for each unit."""
+    """``maxout`` as a layer: it follows a linear layer that has ``pieces`` outputs for each unit.
+
+    Parameters
+    ----------
+    pieces : int, default=2
+        Neighboring outputs of which the largest is taken: the number of linear functions of a unit.
+    """
 
     def __init__(self, pieces: int = 2) -> None:
         super().__init__()

@@ -24,6 +24,11 @@ def fuse(module: nn.Module) -> nn.Module:
     keeps no running statistics, or stands in front of the layer, remains. The copy is for prediction: it has not
     the weights of its architecture, and cannot be saved.
 
+    Parameters
+    ----------
+    module : torch module
+        It must run the same layers for every input; it stays as it is.
+
     Examples
     --------
     >>> fuse(nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU()))

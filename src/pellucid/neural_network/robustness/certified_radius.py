@@ -41,15 +41,16 @@ ROWS = 128
 
 @dataclass(frozen=True, repr=False)
 class CertifiedRadii:
-    """Radii within which no change of an input changes its class, with their proof.
-
-    ``classes`` are the predicted ones; a radius of 0 says that nothing could be proved for its row.
-    """
+    """Radii within which no change of an input changes its class, with their proof."""
 
     radii: Array
+    """(n,): in units of the inputs, measured by ``norm``; 0 where nothing could be proved."""
     classes: Array
+    """(n,): the class predicted for each row."""
     norm: float
+    """inf, for the largest change of a single number, or 2, for the root of the sum of squares."""
     certificate: Certificate = field(repr=False)
+    """The proof, of grade "bounded"."""
 
     def certified_accuracy(self, y: Data, epsilons: Data) -> Array:
         """Return for each epsilon the share of rows that are right, and stay right within epsilon."""

@@ -24,14 +24,14 @@ Loss = Callable[[Tensor, Any], Tensor]
 
 @dataclass(frozen=True, repr=False)
 class ModuleGradientCheck:
-    """A backward pass next to differences of the loss, on a sample of weights of every parameter and of the input.
-
-    ``worst`` names the parameter with the largest relative error and the place in it; ``check`` has all the numbers.
-    """
+    """A backward pass next to differences of the loss, on a sample of weights of every parameter and of the input."""
 
     worst: tuple[str, tuple[int, ...]]
+    """Name of the parameter with the largest relative error, "input" for the input, and the place in it."""
     check: GradientCheck
+    """All the numbers: its coordinates are the sampled weights, one parameter after the other."""
     n_parameters: int
+    """Parameters that were sampled; an input of floats counts as one."""
 
     @property
     def ok(self) -> bool:

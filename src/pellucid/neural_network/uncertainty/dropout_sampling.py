@@ -28,18 +28,18 @@ BATCH = 8192
 
 @dataclass(frozen=True, repr=False)
 class DropoutPrediction:
-    """What a network with random masks says: ``mean`` and ``spread`` (standard deviation) of its outputs.
-
-    For a classifier the outputs are probabilities. ``entropy`` (in nats) is that of the mean, all the doubt there is;
-    ``mutual_information`` is the part of it on which masks disagree, which more data could settle. Both are None for
-    numbers.
-    """
+    """What a network with random masks says of each row, and how much the masks disagree."""
 
     mean: Array
+    """(n, outputs): mean of the outputs over the masks; of a classifier the probabilities of its classes."""
     spread: Array
+    """(n, outputs): their standard deviation over the masks."""
     samples: int
+    """Number of masks."""
     entropy: Array | None = None
+    """(n,): entropy of the mean in nats, all the doubt there is; None where outputs are no probabilities."""
     mutual_information: Array | None = None
+    """(n,): the part of the entropy on which masks disagree, and which more data could settle; None as well."""
 
     def __repr__(self) -> str:
         typical = float(np.median(self.spread)) if self.spread.size else np.nan

@@ -13,19 +13,20 @@ from pellucid.show.notation import Words
 
 @dataclass(frozen=True)
 class CountedLayer:
-    """One row of the table: a name, a kind, how many maps or units come out, and the size of its windows.
-
-    ``connections`` is how many pairs of input and output maps are joined, where not all are. ``scales`` is for a
-    pooling layer with a weight and a bias for each map.
-    """
+    """One row of the table: a layer, by what its parameters depend on."""
 
     name: str
+    """What the layer is called, such as ``C1``: no two alike, as counts are given by name."""
     kind: str
     """``convolution``, ``pooling`` or ``dense``."""
     outputs: int = 0
+    """Maps or units that come out; pooling leaves as many as come in, and takes no notice of it."""
     size: int = 1
+    """Side of the windows in pixels, of convolution and pooling; windows of pooling do not overlap."""
     connections: int | None = None
+    """Pairs of an input and an output that are joined; None: all of them."""
     scales: bool = False
+    """Whether a pooling layer has a weight and a bias for each map."""
 
 
 USUAL = (

@@ -94,11 +94,16 @@ class AnnotationFile:
 
 
 def read_annotation_file(path: str | Path) -> AnnotationFile:
-    """Return what a file lists: ``.json`` as COCO writes it, or ``.csv`` with a line for each box.
+    """Return what a file lists: which objects are where in which image.
 
     A table has a column for the image, one for the label, and four for the box: x1, y1, x2, y2 in pixels (or xmin,
     ymin, xmax, ymax), or x_center, y_center, width, height in parts of the image. What is wrong is listed in
     ``faults``, all of it; a file that cannot be read at all raises an error.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file ``.json`` as COCO writes it, or ``.csv`` with a line for each box.
     """
     path = Path(path)
     if not path.is_file():

@@ -38,8 +38,10 @@ class DenseNet(ImageArchitecture):
     ----------
     depth : {121, 161, 169, 201}
         Layers with weights.
-    classes, channels : int or None, default=1000 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=1000
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
 
     Examples
     --------
@@ -78,8 +80,10 @@ class CifarDenseNet(ImageArchitecture):
         Maps that each layer adds.
     bottleneck : bool, default=True
         Whether a convolution of 1 x 1 comes before each of 3 x 3, and the maps are halved between blocks ("BC").
-    classes, channels : int or None, default=10 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=10
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
 
     Examples
     --------

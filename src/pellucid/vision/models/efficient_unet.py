@@ -29,8 +29,10 @@ class EfficientUNet(ImageArchitecture):
 
     Parameters
     ----------
-    classes, channels : int or None, default=21 and 3
-        Scores per pixel, channels that go in; None: as the data have.
+    classes : int or None, default=21
+        Scores of each pixel, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     width : int, default=32
         Maps of the way up at half the size of the image; they double on each step down.
     enlarge : {1, 2, 4}, default=1

@@ -56,8 +56,10 @@ class EfficientNetLite0(ImageArchitecture):
 
     Parameters
     ----------
-    classes, channels : int or None, default=1000 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=1000
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     dropout : float, default=0.2
         Share of values left out before the last layer while it trains.
 

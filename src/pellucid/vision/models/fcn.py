@@ -37,8 +37,10 @@ class FCN(ImageArchitecture):
     ----------
     stride : {32, 16, 8}
         FCN-32s enlarges the last scores 32 times; FCN-16s and FCN-8s add scores of finer maps on the way.
-    classes, channels : int or None, default=21 and 3
-        Scores per pixel, channels that go in; None: as the data have.
+    classes : int or None, default=21
+        Scores of each pixel, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     width : int, default=64
         Maps of the first block; later blocks and the dense layers grow with it. 64 is VGG-16.
     batch_normalization : bool, default=False

@@ -64,6 +64,11 @@ class ImageNetwork(nn.Module):
 def stages(module: nn.Module) -> dict[str, nn.ModuleList]:
     """Return the stages of a network by name, from the input to the head; of another module, its children.
 
+    Parameters
+    ----------
+    module : torch module
+        Of a network of the zoo the stages are those that it names; those without weights are left out.
+
     Examples
     --------
     >>> from pellucid.vision.models import ResNet

@@ -31,8 +31,10 @@ class LeNet5(ImageArchitecture):
 
     Parameters
     ----------
-    classes, channels : int or None, default=10 and 1
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=10
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=1
+        Channels of the images that go in; None: as many as the data have.
     form : {"modern", "published"}, default="modern"
         "modern": ReLU, max pooling, every map sees all maps before it, dense output: 61,706 weights. "published":
         scaled tanh, trained subsampling, maps of C3 see some maps (Table I), and the output is minus the squared

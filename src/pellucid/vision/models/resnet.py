@@ -115,8 +115,10 @@ class ResNet(ImageArchitecture):
     ----------
     depth : {18, 34, 50, 101, 152}
         Layers with weights.
-    classes, channels : int or None, default=1000 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=1000
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
 
     Examples
     --------
@@ -194,8 +196,10 @@ class CifarResNet(ImageArchitecture):
     ----------
     depth : int
         6 n + 2: 20, 32, 44, 56, 110 and 1202 in the paper.
-    classes, channels : int or None, default=10 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=10
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
 
     Examples
     --------

@@ -25,8 +25,10 @@ class ResNetFCN(ImageArchitecture):
     ----------
     depth : {50, 101}
         Layers with weights of the trunk.
-    classes, channels : int or None, default=21 and 3
-        Scores per pixel, channels that go in; None: as the data have.
+    classes : int or None, default=21
+        Scores of each pixel, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     auxiliary : bool, default=True
         Whether a second head scores the maps before the last stage; only training listens to it.
 

@@ -25,8 +25,10 @@ class UNet(ImageArchitecture):
 
     Parameters
     ----------
-    classes, channels : int or None, default=2 and 1
-        Scores per pixel, channels that go in; None: as the data have.
+    classes : int or None, default=2
+        Scores of each pixel, one for each class; None: as many as the data have.
+    channels : int or None, default=1
+        Channels of the images that go in; None: as many as the data have.
     padding : {"valid", "same"}, default="valid"
         "valid", as published: no padding, and the scores are those of the middle of the image (572 x 572 gives 388 x
         388); height and width must be 188 or a multiple of 16 more. "same": scores for all pixels; height and width

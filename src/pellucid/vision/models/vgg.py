@@ -31,8 +31,10 @@ class VGG(ImageArchitecture):
     ----------
     configuration : {"A", "B", "C", "D", "E"}
         Column of the paper's table: A has 11 layers with weights (VGG-11), B 13, C and D 16 (D is VGG-16), E 19.
-    classes, channels : int or None, default=1000 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=1000
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     batch_normalization : bool, default=False
         Whether each convolution is followed by batch normalization, which is younger than the paper.
 

@@ -30,8 +30,10 @@ class WideResNet(ImageArchitecture):
         6 n + 4: 16, 22, 28 and 40 in the paper.
     widen : int
         The factor k by which the network is wider than a plain residual one.
-    classes, channels : int or None, default=10 and 3
-        Scores that come out, channels that go in; None: as the data have.
+    classes : int or None, default=10
+        Scores that come out, one for each class; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images that go in; None: as many as the data have.
     dropout : float, default=0.0
         Share of the maps' values left out between the two convolutions of a block while it trains.
 

@@ -91,6 +91,26 @@ def compare_methods(
 
     They restore the middle of the image, at most 320 pixels a side, so that an hour's image takes no hour to choose
     for. Estimates of images that were blurred or reduced are about A x, and only hint at x.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        What was measured, in whole numbers or floats.
+    operator : Operator
+        What happened to the image: ``Identity()``, or a ``Mask``, ``Blur``, ``BlurDecimate``, ``Downscale``.
+    sigma : float
+        Standard deviation of the white noise, in units of the image; where nobody knows it, ``estimate_sigma(image)``.
+    sigma_error : float, default=0.0
+        Standard error of sigma as a share of it; it widens the intervals of the PSNR.
+    methods : sequence of RestorationMethod, default=None
+        What to try, in this order; None: the methods suited to the operator, the quickest first.
+    seconds : float, default=60.0
+        No method begins after this time, but for the first.
+    peak : float or None, default=None
+        Largest gray value there can be. None: that of an unsigned dtype; else 1 for floats up to 2, 255 for numbers up
+        to 510, 65535 or more above.
+    listen : callable (name, number, count), default=None
+        Called before each method with its name, its number from 0, and how many there are.
     """
     part, its_operator = _middle(np.asarray(image), operator)
     peak = Format.of(image, peak).peak

@@ -204,8 +204,10 @@ class Wiener(RestorationMethod):
 
     Parameters
     ----------
-    amplitude, exponent : float, default=None
-        :math:`s`, above 0, and :math:`p`, at least 0. None takes those that make the measured spectrum likeliest.
+    amplitude : float, default=None
+        :math:`s`, above 0. None takes the one that makes the measured spectrum likeliest.
+    exponent : float, default=None
+        :math:`p`, at least 0. None takes the likeliest, at most 8.
 
     Examples
     --------

@@ -17,6 +17,11 @@ STABILIZERS = (0.01, 0.03)
 def mse(clean: Data, image: Data) -> float:
     """Return the mean squared difference of two images.
 
+    Parameters
+    ----------
+    clean, image : arrays of one shape
+        The image as it should be, and the one to be judged.
+
     Examples
     --------
     >>> mse([[1.0, 2.0]], [[1.0, 5.0]])
@@ -29,7 +34,13 @@ def mse(clean: Data, image: Data) -> float:
 def psnr(clean: Data, image: Data, *, peak: float | None = None) -> float:
     r"""Return the peak signal-to-noise ratio in decibels, :math:`10 \log_{10}(\text{peak}^2 / \text{MSE})`.
 
-    The peak is the largest gray value: 255 for 8 bits, 65535 for 16; for floats 1 if no value is above 2, 255 above.
+    Parameters
+    ----------
+    clean, image : arrays of one shape, (height, width) or (height, width, 3)
+        The image as it should be, and the one to be judged.
+    peak : float or None, default=None
+        Largest gray value there can be. None: by the clean image, that of an unsigned dtype; else 1 for floats up to 2,
+        255 for numbers up to 510, 65535 or more above.
 
     Examples
     --------
@@ -48,8 +59,19 @@ def decibels(mean_square: float, peak: float) -> float:
 def ssim(clean: Data, image: Data, *, peak: float | None = None, window: int = 7, gaussian: bool = False) -> float:
     """Return the structural similarity of two images (Wang et al. 2004), at most 1; the mean over channels of color.
 
-    Local means and variances are of windows of ``window`` pixels a side, or weighted by a Gaussian of 1.5 pixels, as
-    the paper has it. Windows that reach beyond the image are left out.
+    Means and variances are local ones, of windows. Those that reach beyond the image are left out.
+
+    Parameters
+    ----------
+    clean, image : arrays of one shape, (height, width) or (height, width, 3)
+        The image as it should be, and the one to be judged.
+    peak : float or None, default=None
+        Largest gray value there can be. None: by the clean image, that of an unsigned dtype; else 1 for floats up to 2,
+        255 for numbers up to 510, 65535 or more above.
+    window : int, default=7
+        Pixels a side of a window, odd, at most those of the image.
+    gaussian : bool, default=False
+        Whether windows are 11 pixels a side instead, weighted by a Gaussian of 1.5 pixels, as the paper has it.
 
     Examples
     --------

@@ -32,6 +32,11 @@ def estimate_sigma(image: Data) -> float:
     covariance is :math:`\sigma^2`. Which patches those are depends on :math:`\sigma`: their differences of neighbors
     are no larger than noise of this strength makes them. Both are found in turn (Liu, Tanaka and Okutomi 2013).
 
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        With white noise that is equally strong everywhere; of color the root mean square over the channels.
+
     Examples
     --------
     >>> noise = np.random.default_rng(0).normal(0, 10, (200, 200))

@@ -249,6 +249,15 @@ class Blur(Operator):
 class BlurDecimate(Operator):
     """A blur of which every ``scale``-th pixel is kept, the first one among them, along both axes.
 
+    Parameters
+    ----------
+    kernel : array of shape (height, width)
+        Of the blur: numbers that sum to 1.
+    scale : int, default=2
+        At least 1; 1 keeps all pixels.
+    border : {"reflect", "periodic"}, default="reflect"
+        What the blur sees beyond the image: its mirror image, or its other side.
+
     Examples
     --------
     >>> BlurDecimate(np.ones((1, 1)), 2).apply(np.array([[1.0, 2.0], [3.0, 4.0]]))
@@ -288,6 +297,11 @@ class BlurDecimate(Operator):
 class Downscale(Operator):
     """Bicubic reduction to one ``scale``-th, antialiased, as the tables of super-resolution take it.
 
+    Parameters
+    ----------
+    scale : int, default=2
+        At least 1; sides are rounded up to whole pixels.
+
     Examples
     --------
     >>> Downscale(2).apply(np.full((4, 6), 7.0)).round(12)
@@ -317,6 +331,13 @@ class Downscale(Operator):
 
 def bicubic_resize(image: Array, scale: float) -> Array:
     """Return an image enlarged or reduced by the cubic convolution of Keys with a = -1/2; reductions are antialiased.
+
+    Parameters
+    ----------
+    image : array of shape (height, width)
+        One plane of gray values; of a color image give each channel by itself.
+    scale : float
+        Above 0; each side becomes so many times as long, rounded up to whole pixels.
 
     Examples
     --------

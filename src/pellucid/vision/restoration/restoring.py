@@ -38,15 +38,23 @@ class Restoration:
     estimate: Array
     """The same in float64, neither rounded nor clipped."""
     psnr: EstimatedPSNR
+    """Its estimated PSNR with an interval, that of A x where it was blurred or reduced; or why there is none."""
     certificate: Certificate
+    """What was proved of the answer, without the clean image."""
     trace: Trace
+    """One row for each iteration, with a column ``plane`` where there are several planes."""
     method: RestorationMethod
+    """The method by which it was restored."""
     operator: Operator
+    """What had happened to the image, beside noise."""
     sigma: float
+    """Standard deviation of the noise, in units of the image."""
     peak: float
+    """Largest gray value there can be."""
     chosen: tuple[Mapping[str, Any], ...]
     """For each plane, what the method took for the parameters that were left to it."""
     evidence: tuple[Mapping[str, Array], ...] = field(repr=False)
+    """For each plane, arrays that its proof needs beside the image, such as dual fields or dictionaries."""
     sigma_error: float = 0.0
     """Standard error of sigma as a share of it: 0 where it was given."""
 
@@ -93,12 +101,13 @@ def restore(
     sigma : float, default=None
         Standard deviation of the white noise, in units of the image; None estimates it.
     method : RestorationMethod, default=None
-        How to restore, as a value such as ``TotalVariation()``; None takes the one that restores best: a
-        network where PyTorch is installed, BM3D where not.
+        How to restore, as a value such as ``TotalVariation()``. None takes ``DnCNN`` against noise alone, ``SRCNN`` to
+        enlarge 2, 3 or 4 times, else ``PlugAndPlay`` with ``DnCNN``; without PyTorch ``BM3D``, or ``Bicubic``.
     sigma_error : float, default=0.0
         Standard error of a sigma that is given, as a share of it; it widens the interval of the PSNR.
     peak : float, default=None
-        Largest gray value. By default that of the dtype; for floats 1 if none is above 2, and 255 above.
+        Largest gray value there can be. None: that of an unsigned dtype; else 1 for floats up to 2, 255 for numbers up
+        to 510, 65535 or more above.
     estimate_psnr : bool, default=True
         Whether to estimate the PSNR, for which the method is asked twice more.
     random_state : int, Generator or None, default=0
@@ -166,7 +175,19 @@ def restore(
 def denoise(
     image: Data, sigma: float | None = None, method: RestorationMethod | None = None, **options: Any
 ) -> Restoration:
-    """Return an image without its noise; options are those of :func:`restore`."""
+    """Return an image without its noise.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        The noisy image, in whole numbers or floats.
+    sigma : float or None, default=None
+        Standard deviation of the white noise, in units of the image; None estimates it.
+    method : RestorationMethod, default=None
+        How, as a value such as ``TotalVariation()``; None takes ``DnCNN``, or ``BM3D`` without PyTorch.
+    **options
+        ``sigma_error``, ``peak``, ``estimate_psnr`` and ``random_state`` of :func:`restore`.
+    """
     return restore(image, Identity(), sigma, method, **options)
 
 
@@ -180,12 +201,29 @@ def deblur(
     size: int | None = None,
     **options: Any,
 ) -> Restoration:
-    """Return an image without a blur; other options are those of :func:`restore`.
+    """Return an image without a blur.
 
-    Without a kernel one of at most ``size`` pixels a side is found first (:func:`estimate_kernel`), and its errors are
-    taken for noise of at least 2 % of the peak; the certificate is about the image given that kernel. With the border
-    "valid" nothing is assumed about what lies beyond the image, and the result is larger by the size of the kernel less
-    one.
+    The errors of a kernel that is not given but found (:func:`estimate_kernel`) are taken for noise of at least 2 % of
+    the peak; the certificate is about the image given that kernel.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        The blurred image, in whole numbers or floats.
+    kernel : array of shape (rows, columns), default=None
+        The blur: numbers that sum to 1. None finds one first, and needs ``size``.
+    sigma : float or None, default=None
+        Standard deviation of the white noise, in units of the image; None estimates it.
+    method : RestorationMethod, default=None
+        How, as a value such as ``TotalVariation()``; None takes ``PlugAndPlay`` with ``DnCNN``, or with ``BM3D``
+        without PyTorch.
+    border : {"valid", "reflect", "periodic"}, default="valid"
+        What lies beyond the image: nothing that is known, so that the result is larger by the size of the kernel less
+        one; its mirror image; or its other side.
+    size : int or None, default=None
+        Most pixels a side of a kernel to be found, odd, at least 3; None where the kernel is given.
+    **options
+        ``sigma_error``, ``peak``, ``estimate_psnr`` and ``random_state`` of :func:`restore`.
     """
     if (kernel is None) == (size is None):
         raise ValueError(
@@ -203,14 +241,45 @@ def deblur(
 def upscale(
     image: Data, scale: int, sigma: float | None = 0.0, method: RestorationMethod | None = None, **options: Any
 ) -> Restoration:
-    """Return an image ``scale`` times as large along both axes; options are those of :func:`restore`."""
+    """Return an image enlarged along both axes.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        The small image, in whole numbers or floats.
+    scale : int
+        How many times as many rows and columns come out, at least 1.
+    sigma : float or None, default=0.0
+        Standard deviation of the white noise, in units of the image; None estimates it.
+    method : RestorationMethod, default=None
+        How, as a value such as ``TotalVariation()``; None takes ``SRCNN`` for a scale of 2, 3 or 4, and ``Bicubic`` for
+        others and without PyTorch.
+    **options
+        ``sigma_error``, ``peak``, ``estimate_psnr`` and ``random_state`` of :func:`restore`.
+    """
     return restore(image, Downscale(scale), sigma, method, **options)
 
 
 def inpaint(
     image: Data, missing: Data, sigma: float | None = None, method: RestorationMethod | None = None, **options: Any
 ) -> Restoration:
-    """Return an image with its missing pixels filled in; options are those of :func:`restore`."""
+    """Return an image with its missing pixels filled in.
+
+    Parameters
+    ----------
+    image : array of shape (height, width) or (height, width, 3)
+        The image with holes, in whole numbers or floats; in its holes it may be NaN.
+    missing : array of bool, shape (height, width)
+        Where nothing is known, in all channels; not everywhere.
+    sigma : float or None, default=None
+        Standard deviation of the white noise, in units of the image; None estimates it from the rows without holes, and
+        takes 0 if there are fewer than eight.
+    method : RestorationMethod, default=None
+        How, as a value such as ``TotalVariation()``; None takes ``PlugAndPlay`` with ``DnCNN``, or with ``BM3D``
+        without PyTorch.
+    **options
+        ``sigma_error``, ``peak``, ``estimate_psnr`` and ``random_state`` of :func:`restore`.
+    """
     return restore(image, Mask(missing), sigma, method, **options)
 
 

@@ -18,6 +18,13 @@ MOST_PIXELS, MOST_CLASSES = 400, 8
 def show_mean_iou(truth: Data, predicted: Data = None, *, ignore: Any = None) -> Document:
     """Return how a predicted label map is scored: counts, shares of each class, and their means.
 
+    Parameters
+    ----------
+    truth, predicted : array-like of one shape (height, width)
+        Labels of at most 400 pixels and at most eight classes.
+    ignore : label or None, default=None
+        Pixels whose truth is this label do not count.
+
     Examples
     --------
     >>> show_mean_iou([[1, 1, 2, 2]], [[1, 2, 2, 2]]).answer["mean_iou"]

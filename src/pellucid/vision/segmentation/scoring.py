@@ -67,11 +67,14 @@ class SegmentationScore:
         Pixels of each image whose truth is class i, row i, and whose prediction is class j, column j.
     pixel_accuracy : float
         Share of the pixels that are right.
-    class_accuracy, class_iou : ndarray of shape (k,)
-        Of each class: the share of its pixels that are right; pixels that both say, over those that either says. NaN
-        for a class without pixels: not in the truth, or neither there nor predicted.
-    mean_accuracy, mean_iou : float
-        Their means over the classes for which they are numbers.
+    class_accuracy : ndarray of shape (k,)
+        Share of the pixels of each class that are right; NaN for a class that is not in the truth.
+    class_iou : ndarray of shape (k,)
+        Of each class, pixels that both say, over those that either says; NaN for one that neither says.
+    mean_accuracy : float
+        Mean of ``class_accuracy`` over the classes for which it is a number.
+    mean_iou : float
+        Mean of ``class_iou`` over the classes for which it is a number.
     """
 
     classes: Array

@@ -15,6 +15,11 @@ def shipped_segmenter(name: str = "digits u-net") -> Segmenter:
 
     Labels are 0 to 9, and 10 for the ground.
 
+    Parameters
+    ----------
+    name : str, default="digits u-net"
+        The only one there is: a small U-Net.
+
     Examples
     --------
     >>> from pellucid.vision.scenes import digit_scenes

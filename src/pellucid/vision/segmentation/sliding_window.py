@@ -70,6 +70,7 @@ class WindowComparison:
     whole: Tensor
     """The same by the fully convolutional network."""
     stride: tuple[int, int]
+    """Pixels between neighboring windows, down and across."""
     seconds: tuple[float, float]
     """Of the windows, and of the one pass: the best of three each."""
 
@@ -106,6 +107,15 @@ class WindowComparison:
 @torch.no_grad()
 def compare_with_windows(module: nn.Module, images: Tensor, window: int | tuple[int, int]) -> WindowComparison:
     """Return the scores of all windows by both ways, at the stride of the module's own layers, with their times.
+
+    Parameters
+    ----------
+    module : torch module
+        A classifier of patches, as ``fully_convolutional`` takes it: without padding.
+    images : tensor of shape (B, C, H, W)
+        At least as large as the window.
+    window : int or (height, width)
+        Size of the patches that the module takes.
 
     Examples
     --------

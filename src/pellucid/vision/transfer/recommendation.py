@@ -20,6 +20,7 @@ class TransferPlan:
     way: str
     """One of "head", "last stages", "all stages", "from scratch"."""
     reason: str
+    """Why, in a sentence, by what the benchmark of transfer measured."""
 
     def __str__(self) -> str:
         return f"{self.way}: {self.reason}"

@@ -72,6 +72,13 @@ def replace_head(module: nn.Module, classes: int) -> nn.Module:
 
     A network of the zoo knows its new architecture, so that the copy can be saved.
 
+    Parameters
+    ----------
+    module : torch module
+        Its last layer must be linear, or a convolution of 1 x 1; it stays as it is.
+    classes : int
+        Scores that come out of the copy, at least 1.
+
     Examples
     --------
     >>> from pellucid.vision.models import ResNet

@@ -20,7 +20,12 @@ FULL_PRECISION = ("float32", "float64")
 
 
 def box_area(boxes: Any) -> Any:
-    """Return the area of each box, of shape (...,) for boxes of shape (..., 4).
+    """Return the area of each box, of shape (...,).
+
+    Parameters
+    ----------
+    boxes : array or tensor of shape (..., 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
 
     Examples
     --------
@@ -32,9 +37,14 @@ def box_area(boxes: Any) -> Any:
 
 
 def box_iou(boxes: Any, others: Any) -> Any:
-    r"""Return the intersection over union of all pairs, of shape (n, m) for boxes (n, 4) and others (m, 4).
+    r"""Return the intersection over union of all pairs, of shape (n, m).
 
     .. math:: \mathrm{IoU}(A, B) = \frac{|A \cap B|}{|A \cup B|} = \frac{|A \cap B|}{|A| + |B| - |A \cap B|}
+
+    Parameters
+    ----------
+    boxes, others : arrays or tensors of shapes (n, 4) and (m, 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
 
     Examples
     --------
@@ -53,6 +63,11 @@ def generalized_iou(boxes: Any, others: Any) -> Any:
     where :math:`C` is the smallest box around both. Unlike the IoU it tells how far apart two boxes are that do not
     meet (Rezatofighi 2019).
 
+    Parameters
+    ----------
+    boxes, others : arrays or tensors of shapes (n, 4) and (m, 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
+
     Examples
     --------
     >>> generalized_iou([[0, 0, 1, 1]], [[0, 0, 1, 1], [3, 0, 4, 1]])
@@ -64,6 +79,11 @@ def generalized_iou(boxes: Any, others: Any) -> Any:
 
 def paired_giou(boxes: Any, others: Any) -> Any:
     """Return the generalized IoU of each box with the other one of its row, of shape (n,); torch can differentiate it.
+
+    Parameters
+    ----------
+    boxes, others : arrays or tensors of shape (n, 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
 
     Examples
     --------
@@ -79,6 +99,13 @@ def paired_giou(boxes: Any, others: Any) -> Any:
 def clip_boxes(boxes: Any, height: float, width: float) -> Any:
     """Return the part of each box that is inside of an image; one that is outside becomes empty, at its border.
 
+    Parameters
+    ----------
+    boxes : array or tensor of shape (..., 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
+    height, width : float
+        Of the image, in pixels.
+
     Examples
     --------
     >>> clip_boxes([[-2.0, 1.0, 5.0, 9.0]], height=4, width=6)
@@ -91,7 +118,14 @@ def clip_boxes(boxes: Any, height: float, width: float) -> Any:
 
 
 def to_corners(boxes: Any, form: str) -> Any:
-    """Return boxes (x1, y1, x2, y2) of those given as "xywh", corner and size, or "cxcywh", center and size.
+    """Return boxes (x1, y1, x2, y2) of those given by corner or center, and size.
+
+    Parameters
+    ----------
+    boxes : array or tensor of shape (..., 4)
+        Four numbers each, as ``form`` says.
+    form : {"xywh", "cxcywh"}
+        Upper left corner and size, as in COCO's files, or center and size, as in YOLO's.
 
     Examples
     --------
@@ -107,7 +141,14 @@ def to_corners(boxes: Any, form: str) -> Any:
 
 
 def from_corners(boxes: Any, form: str) -> Any:
-    """Return boxes (x1, y1, x2, y2) as "xywh", corner and size, or "cxcywh", center and size.
+    """Return boxes (x1, y1, x2, y2) by corner or center, and size.
+
+    Parameters
+    ----------
+    boxes : array or tensor of shape (..., 4)
+        (x1, y1, x2, y2), with x1 <= x2 and y1 <= y2.
+    form : {"xywh", "cxcywh"}
+        Upper left corner and size, as in COCO's files, or center and size, as in YOLO's.
 
     Examples
     --------

@@ -22,8 +22,11 @@ class Matching:
     overlap: Any
     """Of shape (n,): IoU with the box that the anchor was given, or with its best one if it was given none."""
     high: float
+    """IoU from which on an anchor was matched."""
     low: float
+    """IoU below which it was background; between both it was ignored."""
     keep_best: bool | str = False
+    """Whether each box's best anchors were matched, however little they overlap it; "one": its first best one."""
 
     def __repr__(self) -> str:
         counts = [int((self.box >= 0).sum()), int((self.box == BACKGROUND).sum()), int((self.box == IGNORED).sum())]

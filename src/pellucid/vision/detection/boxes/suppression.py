@@ -34,6 +34,7 @@ class Suppression:
     suppressed_by: Any
     """Of shape (n,): the first kept box, in that order, which suppressed this one; -1 for a kept box."""
     threshold: float
+    """Largest IoU of two boxes that were both kept, 0 to 1."""
 
     def __repr__(self) -> str:
         return f"Suppression({len(self.kept)} of {len(self.suppressed_by)} boxes kept, IoU above {self.threshold:g})"

@@ -59,13 +59,12 @@ def use_normalization(module: nn.Module, kind: str) -> None:
 
 @dataclass(frozen=True)
 class ResNetBody(Configured):
-    """A residual network of the zoo without its head, under torchvision's names.
-
-    ``normalization`` is "frozen" for weights learned elsewhere, "group" or "batch" to learn from scratch.
-    """
+    """A residual network of the zoo without its head, under torchvision's names."""
 
     depth: int = 50
+    """Layers with weights of the whole network: 18, 34, 50, 101 or 152."""
     normalization: str = "frozen"
+    """How maps are normalized: "frozen" for weights learned elsewhere; "group" or "batch" to learn from scratch."""
 
     settings: ClassVar = {"depth": OneOfWholes(tuple(DEPTHS)), "normalization": OneOf(NORMALIZATIONS)}
 
@@ -95,6 +94,7 @@ class EfficientNetBody(Configured):
     """EfficientNet-Lite0 without its head; ``Detector(initial_weights="imagenet")`` takes the package's weights."""
 
     normalization: str = "batch"
+    """How maps are normalized: by each "batch", or by the "frozen" statistics of the weights that it starts from."""
 
     settings: ClassVar = {"normalization": OneOf(("batch", "frozen"))}
     brightness: ClassVar = (BRIGHTNESS[0] / 255.0, BRIGHTNESS[1] / 255.0)
@@ -121,14 +121,14 @@ class EfficientMaps(EfficientTrunk):
 
 @dataclass(frozen=True)
 class SmallBody(Configured):
-    """A small residual network for made scenes and tests: a convolution, then a stage of blocks for each width.
-
-    Strides are 4, 8, 16, ...: one for each width.
-    """
+    """A small residual network for made scenes and tests: a convolution, then a stage of blocks for each width."""
 
     widths: tuple[int, ...] = (24, 48, 96, 128)
+    """Maps of each stage, at strides 4, 8, 16, ...: one for each width."""
     blocks: int = 1
+    """Residual blocks of each stage, 1 to 64."""
     normalization: str = "batch"
+    """How maps are normalized: "batch" or "group" to learn from scratch; "frozen" for weights learned elsewhere."""
 
     settings: ClassVar = {
         "widths": Items(Whole(1, 4096)),

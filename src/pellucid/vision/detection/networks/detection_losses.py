@@ -12,6 +12,17 @@ def focal_loss(scores: Tensor, targets: Tensor, alpha: float = 0.25, gamma: floa
 
     .. math:: -\alpha_t (1 - p_t)^\gamma \log p_t
 
+    Parameters
+    ----------
+    scores : Tensor
+        Raw scores of any shape; their logistic function is the chance of an object.
+    targets : Tensor
+        Of the same shape: 1.0 for an object, 0.0 for background.
+    alpha : float, default=0.25
+        Weight of objects, 0 to 1; background weighs 1 - alpha.
+    gamma : float, default=2.0
+        The power, at least 0: the larger, the less easy examples count; 0 is the weighted cross entropy.
+
     Examples
     --------
     >>> easy, hard = torch.tensor([4.0]), torch.tensor([-4.0])

@@ -39,10 +39,14 @@ class Localizer(DetectorArchitecture):
         Units of the dense layer.
     balance : float, default=2.0
         How much the loss of the box counts beside that of the class.
-    classes, channels : int or None, default=None
-        Classes, and channels of the images; None: those of the data.
-    short_side, long_side : int or None, default=None
-        Images are resized to this short side, unless the long one gets longer; None: as they are.
+    classes : int or None, default=None
+        Classes to tell apart; None: as many as the data have.
+    channels : int or None, default=None
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=None
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=None
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
     """
 
     body: SmallBody | ResNetBody = SmallBody((32, 64, 128))

@@ -58,10 +58,14 @@ class RCNN(DetectorArchitecture):
         Network of one region.
     crop : int, default=48
         Side to which a region is resized.
-    classes, channels : int or None, default=None
-        Classes, and channels of the images; None: those of the data.
-    short_side, long_side : int or None, default=None
-        Images are resized to this short side, unless the long one gets longer; None: as they are.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=None
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=None
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=None
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
     regions : int, default=64
         Regions of an image that learn in one step.
     """
@@ -98,10 +102,14 @@ class FastRCNN(DetectorArchitecture):
         Pixels between two places of that map.
     width : int, default=256
         Units of the two dense layers.
-    classes, channels : int or None, default=None
-        Classes, and channels of the images; None: those of the data.
-    short_side, long_side : int or None, default=None
-        Images are resized to this short side, unless the long one gets longer; None: as they are.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=None
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=None
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=None
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
     regions : int, default=128
         Regions of an image that learn in one step.
     """
@@ -141,12 +149,16 @@ class FasterRCNN(DetectorArchitecture):
         Side of the anchors of each level, in pixels; each comes in three shapes.
     width : int, default=1024
         Units of the two dense layers.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=800
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=1333
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
     regions : int, default=512
         Regions of an image that learn in one step.
-    classes, channels : int or None, default=None, 3
-        Classes, and channels of the images; None: those of the data.
-    short_side, long_side : int or None, default=800, 1333
-        Images are resized to this short side, unless the long one gets longer; None: as they are.
 
     Examples
     --------
@@ -180,7 +192,26 @@ class FasterRCNN(DetectorArchitecture):
 class MaskRCNN(FasterRCNN):
     """Mask R-CNN (He 2017): Faster R-CNN, and for each region the pixels of the object.
 
-    Parameters are those of ``FasterRCNN``; ``mask_width`` is the number of maps of the mask's convolutions.
+    Parameters
+    ----------
+    backbone : FeaturePyramid
+        From images to levels.
+    anchor_sizes : tuple of int
+        Side of the anchors of each level, in pixels; each comes in three shapes.
+    width : int, default=1024
+        Units of the two dense layers.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=800
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=1333
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
+    regions : int, default=512
+        Regions of an image that learn in one step.
+    mask_width : int, default=256
+        Maps of the convolutions that find the mask.
 
     Examples
     --------

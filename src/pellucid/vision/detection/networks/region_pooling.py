@@ -77,6 +77,17 @@ def roi_pool(maps: Tensor, boxes: Tensor, size: int, scale: float = 1.0) -> Tens
     A window of any length is the union of two windows whose length is a power of two: so all windows are read from
     a few maps of largest values, each made from the one before.
 
+    Parameters
+    ----------
+    maps : Tensor (B, C, H, W)
+        What a network made of the images.
+    boxes : Tensor (n, 5)
+        Number of the image, then left, top, right, bottom in pixels of the image.
+    size : int
+        Cells per side; one without any place of the map is 0.
+    scale : float, default=1.0
+        Places of the map per pixel of the image.
+
     Examples
     --------
     >>> maps = torch.arange(16.0).reshape(1, 1, 4, 4)

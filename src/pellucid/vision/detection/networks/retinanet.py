@@ -54,10 +54,14 @@ class RetinaNet(DetectorArchitecture):
         Smallest side of the anchors of each level, in pixels; each comes in three sizes and three shapes.
     layers : int, default=4
         Convolutions of each head before its last.
-    classes, channels : int or None, default=None, 3
-        Classes, and channels of the images; None: those of the data.
-    short_side, long_side : int or None, default=800, 1333
-        Images are resized to this short side, unless the long one gets longer; None: as they are.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images; None: as many as the data have.
+    short_side : int or None, default=800
+        Pixels to which the shorter side of an image is resized; None: images stay as they are.
+    long_side : int or None, default=1333
+        Most pixels of the longer side: it wins over ``short_side``, without which it has no effect; None: 8192.
 
     Examples
     --------

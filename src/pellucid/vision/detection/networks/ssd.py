@@ -123,8 +123,10 @@ class SSD(DetectorArchitecture):
         Pixels between two places of each map; None: the map covers the image.
     side : int or None, default=300
         Side to which images are resized, whatever their shape; None: as they are.
-    classes, channels : int or None, default=None, 3
-        Classes, and channels of the images; None: those of the data.
+    classes : int or None, default=None
+        Classes of objects, background not counted; None: as many as the data have.
+    channels : int or None, default=3
+        Channels of the images; None: as many as the data have.
 
     Examples
     --------

@@ -68,9 +68,13 @@ class Proposals:
     levels: Array
     """Steps from the end at which the region of each box was made; 1 for the whole image."""
     hierarchies: tuple[Hierarchy, ...]
+    """How each segmentation was grouped, step by step."""
     mode: str
+    """Which segmentations were grouped: those of "fast", or the more of "quality"."""
     min_size: int
+    """Least number of pixels of a region that was not grouped."""
     certificate: Certificate = field(default=Certificate("none", reason="not yet proved"))
+    """The proof that every step was the best one, made when they were found."""
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -93,7 +97,7 @@ def selective_search(image: Data, mode: str = "fast", *, min_size: int = 100) ->
     image : array of shape (height, width) or (height, width, 3)
         In 8 bits, or floats from 0 to 1; red, green, blue.
     mode : {"fast", "quality"}, default="fast"
-        Twelve hierarchies, or twenty-four, some of them with smaller regions.
+        Twelve hierarchies, or twenty-four, some of them with smaller regions; of a gray image four, or six.
     min_size : int, default=100
         Least number of pixels of a region that is not grouped.
 

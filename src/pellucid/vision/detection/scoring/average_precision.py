@@ -24,7 +24,9 @@ class AveragePrecision:
     """
 
     rule: str
+    """How detections were counted: "coco", "voc" or "voc07"."""
     masks: bool
+    """Whether masks had to overlap instead of boxes."""
     thresholds: Array
     """(thresholds,): overlaps from which on an object is found."""
     classes: Array
@@ -36,6 +38,7 @@ class AveragePrecision:
     areas: Array
     """(sizes, thresholds, classes): average precisions."""
     matches: Matches
+    """Which detection took which object, at each threshold and for each size: what all numbers are counted from."""
 
     @property
     def ap(self) -> float:

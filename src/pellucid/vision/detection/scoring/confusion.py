@@ -19,6 +19,7 @@ class ClassConfusion:
     """Counts of objects by their class and by that of the detection they were paired with."""
 
     classes: Array
+    """(classes,): the labels of objects and detections, in their order."""
     counts: Array
     """(classes + 1, classes + 1): true class down, found class across; the last of each is nothing."""
     missed: Array

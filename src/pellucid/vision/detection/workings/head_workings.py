@@ -20,6 +20,11 @@ MOST_SIDE = 8
 def show_box_regression(box: Data, anchor: Data = None) -> Document:
     """Return the four offsets that turn an anchor into a box, and the way back.
 
+    Parameters
+    ----------
+    box, anchor : array-like of four numbers
+        x1, y1, x2, y2 of the box to be written, and of the anchor; sides above 0.
+
     Examples
     --------
     >>> show_box_regression([3, 0, 5, 4], [0, 0, 4, 2]).answer["offsets"]

@@ -18,7 +18,12 @@ Box = Sequence[Rational]
 
 
 def show_iou(box: Data, other: Data = None) -> Document:
-    """Return the intersection over union of two boxes (x1, y1, x2, y2), and the generalized one.
+    """Return the intersection over union of two boxes, and the generalized one.
+
+    Parameters
+    ----------
+    box, other : array-like of four numbers
+        x1, y1, x2, y2, with x1 <= x2 and y1 <= y2.
 
     Examples
     --------
@@ -105,6 +110,15 @@ def show_iou(box: Data, other: Data = None) -> Document:
 def show_suppression(boxes: Data, scores: Data = None, threshold: Any = 0.5) -> Document:
     """Return the rounds of non-maximum suppression: the best box left is kept, and removes those like it.
 
+    Parameters
+    ----------
+    boxes : array-like of shape (n, 4)
+        (x1, y1, x2, y2) of at most eight boxes.
+    scores : array-like of shape (n,)
+        How sure each box is; of equal scores the lower number comes first.
+    threshold : number, default=0.5
+        Largest IoU of two boxes that are both kept.
+
     Examples
     --------
     >>> show_suppression([[0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 12, 12]], [0.8, 0.9, 0.7]).answer["kept"]
@@ -164,7 +178,14 @@ def _witness_step(kept: list[int], by: list[int]) -> Step:
 
 
 def show_anchor_match(anchors: Data, boxes: Data = None, high: Any = 0.7, low: Any = 0.3) -> Document:
-    """Return which object each anchor is to find: matched from ``high`` on, background below ``low``.
+    """Return which object each anchor is to find, and how much they overlap.
+
+    Parameters
+    ----------
+    anchors, boxes : array-like of shapes (n, 4) and (m, 4)
+        (x1, y1, x2, y2) of at most eight places where an object may be, and of at most eight objects.
+    high, low : number, default=0.7, 0.3
+        IoU from which on an anchor is matched, and below which it is background; between them it is ignored.
 
     Examples
     --------

@@ -59,8 +59,10 @@ class BM3D(RestorationMethod):
         Pixels from one block to the next, 1 to 8.
     radius : int, default=19
         How far from a block others are looked for, in pixels, 1 to 100.
-    alike, wiener_alike : int, default=16, 32
-        Most blocks of a stack in the two stages, powers of two up to 64.
+    alike : int, default=16
+        Most blocks of a stack in the first stage, a power of two up to 64.
+    wiener_alike : int, default=32
+        The same in the second stage.
     stages : int, default=2
         Whether to stop after the first stage.
 

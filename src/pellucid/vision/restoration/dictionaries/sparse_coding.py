@@ -145,6 +145,11 @@ def room_for_lasso(n_atoms: int, n: int) -> tuple[Array, Array, Array, Array]:
 def mutual_coherence(dictionary: Data) -> float:
     r"""Return the largest cosine of two atoms, :math:`\mu = \max_{i \ne j} |d_i^T d_j|`.
 
+    Parameters
+    ----------
+    dictionary : array of shape (n_atoms, n)
+        Atoms, of length 1, one in each row.
+
     Examples
     --------
     >>> mutual_coherence([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])

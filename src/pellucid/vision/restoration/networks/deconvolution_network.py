@@ -41,8 +41,10 @@ class DeconvolutionArchitecture(Architecture):
         Products of a column and a row.
     length : int, default=61
         Length of them, odd.
-    depth, width : int, default=10 and 48
-        Convolutions of 3 x 3 of the denoising network, and the maps between them.
+    depth : int, default=10
+        Convolutions of 3 x 3 of the denoising network, at least 2.
+    width : int, default=48
+        Maps between them.
 
     Examples
     --------
@@ -161,6 +163,11 @@ def inverse_kernel(kernel: Array, length: int) -> Array:
 def disk_kernel(radius: float) -> Array:
     """Return the blur of a lens out of focus: each pixel by the share of it that lies in the disk.
 
+    Parameters
+    ----------
+    radius : float
+        Of the disk in pixels, above 0.
+
     Examples
     --------
     >>> disk_kernel(1.0).round(2)  # the middle pixel lies inside: 1 / pi
@@ -177,7 +184,15 @@ def disk_kernel(radius: float) -> Array:
 
 
 def gaussian_kernel(sigma: float, size: int) -> Array:
-    """Return a Gaussian blur of this standard deviation in pixels, on ``size`` x ``size`` of them."""
+    """Return the blur of a Gaussian bell.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation in pixels, above 0.
+    size : int
+        Pixels a side, odd, so that the bell stands in the middle.
+    """
     check_positive(sigma=sigma)
     bell = np.exp(-0.5 * ((np.arange(size) - size // 2) / sigma) ** 2)
     kernel = np.outer(bell, bell)

@@ -122,6 +122,11 @@ class ScaleNormalization(nn.Module):
 def fused(module: nn.Module) -> nn.Module:
     """Return a network of the same answers, up to rounding, whose convolutions do the work of the normalizations.
 
+    Parameters
+    ----------
+    module : torch module
+        Built by a ``DnCNNNetwork``; it stays as it is.
+
     Examples
     --------
     >>> fused(DnCNNNetwork(depth=3, width=2, normalized=True).build()).architecture

@@ -15,7 +15,16 @@ MOST_ATOMS, MOST_NUMBERS = 8, 6
 
 
 def show_omp(dictionary: Data, y: Data = None, atoms: int = 2) -> Document:
-    """Return the steps of orthogonal matching pursuit: columns of the dictionary are its atoms.
+    """Return the steps of orthogonal matching pursuit.
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n, n_atoms)
+        Its columns are the atoms: at most eight, of at most six numbers, of any length but 0.
+    y : array-like of shape (n,)
+        The signal to be written as a sum of atoms.
+    atoms : int, default=2
+        Most atoms that are taken, 1 to the smaller side of the dictionary.
 
     Examples
     --------

@@ -19,6 +19,13 @@ DECIMALS = 4
 def show_soft_threshold(y: Data, threshold: Any = 1) -> Document:
     """Return the minimizer of half the squared distance plus a penalty on absolute values, number by number.
 
+    Parameters
+    ----------
+    y : array-like
+        At most twelve numbers.
+    threshold : number, default=1
+        Weight of the absolute values, at least 0.
+
     Examples
     --------
     >>> show_soft_threshold([3, -1, 2], 1).answer["x"]
@@ -73,6 +80,15 @@ def show_soft_threshold(y: Data, threshold: Any = 1) -> Document:
 
 def show_sure(y: Data, threshold: Any = 1, sigma: Any = 1) -> Document:
     """Return Stein's unbiased estimate of the squared error of a soft threshold, number by number.
+
+    Parameters
+    ----------
+    y : array-like
+        At most twelve numbers, as they were measured.
+    threshold : number, default=1
+        By how much each number is drawn to 0, at least 0.
+    sigma : number, default=1
+        Standard deviation of the noise of each number, at least 0.
 
     Examples
     --------
@@ -136,6 +152,13 @@ def _thresholds_compared(numbers: list[Rational], s: Rational) -> list[Any]:
 
 def show_psnr(clean: Data, image: Data = None, peak: Any = 255) -> Document:
     """Return the mean squared error of an image and its peak signal-to-noise ratio.
+
+    Parameters
+    ----------
+    clean, image : array-like of one shape
+        The image as it should be, and the one to be judged: at most twelve numbers each.
+    peak : number, default=255
+        Largest gray value there can be.
 
     Examples
     --------

@@ -19,6 +19,13 @@ MOST_SAMPLES = 10
 def show_total_variation(y: Data, weight: Any = 1) -> Document:
     """Return the signal near the measured one with small total variation, found exactly by the taut string.
 
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        At most ten samples, as they were measured.
+    weight : number, default=1
+        Weight of the total variation, above 0.
+
     Examples
     --------
     >>> show_total_variation([0, 0, 6, 6], 2).answer["x"]

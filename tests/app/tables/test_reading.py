@@ -31,7 +31,9 @@ def written(tmp_path, suffix):
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".zip", ".parquet", ".feather", ".xlsx"])
 def test_every_kind_of_file_gives_the_same_table(suffix, tmp_path):
-    pd.testing.assert_frame_equal(read_table(written(tmp_path, suffix)), FRAME, check_dtype=False)
+    path = written(tmp_path, suffix)
+    pd.testing.assert_frame_equal(read_table(path), FRAME, check_dtype=False)
+    pd.testing.assert_frame_equal(read_table(str(path)), FRAME, check_dtype=False)
 
 
 def test_numbers_are_read_to_the_last_digit(tmp_path):

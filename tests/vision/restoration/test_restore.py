@@ -280,6 +280,8 @@ def test_missing_pixels_may_hold_anything():
     np.testing.assert_array_equal(found.estimate, again.estimate)
     assert np.abs(found.estimate - SHARP)[~missing].max() < 0.1
     assert pellucid.verify(found, holes).holds
+    assert inpaint(np.where(missing, 300.0, SHARP / 255), missing, 0.0, Tikhonov()).peak == 1.0
+    assert compare_methods(np.where(missing, 1e6, SHARP), Mask(missing), 1.0, methods=[Tikhonov()])[0].whole.peak == 255
 
 
 def test_methods_are_compared_by_their_own_estimates():

@@ -107,7 +107,7 @@ class TableError(ValueError):
     """A table that cannot be read, or does not fit what is asked of it."""
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: str | Path) -> pd.DataFrame:
     """Return the table in a CSV or TSV file (packed or not), a Parquet, Feather or XLSX file (its first sheet).
 
     Encoding, delimiter and decimal comma of a text file are found; what is unusual is noted among the attributes of
@@ -115,9 +115,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
     Parameters
     ----------
-    path : Path
-        The file as a ``pathlib.Path``; its ending says of what kind it is.
+    path : str or Path
+        The file; its ending says of what kind it is.
     """
+    path = Path(path)
     bundled = BUNDLED.get(str(path).replace("-", "_"))
     if bundled is not None and not path.exists():
         return check_table(bundled(), path.name)

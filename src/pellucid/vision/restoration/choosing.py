@@ -113,7 +113,7 @@ def compare_methods(
         Called before each method with its name, its number from 0, and how many there are.
     """
     part, its_operator = _middle(np.asarray(image), operator)
-    peak = Format.of(image, peak).peak
+    peak = Format.of(image, peak, operator).peak
     tried: list[TriedMethod] = []
     methods = candidates(operator) if methods is None else methods
     start = time.perf_counter()

@@ -8,6 +8,7 @@ import numpy as np
 
 from pellucid.core.checks import check_positive
 from pellucid.core.types import Array, Data
+from pellucid.vision.restoration.operators import Operator
 
 OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3.0], [2.0], [6.0]])
 """Luminance and two differences of color, orthonormal: noise that is white in R, G, B is white in these, with the same
@@ -27,8 +28,8 @@ class Format:
     peak: float
 
     @classmethod
-    def of(cls, image: Data, peak: float | None) -> Format:
-        """Return the format of an image, or say in a sentence why it is none."""
+    def of(cls, image: Data, peak: float | None, operator: Operator | None = None) -> Format:
+        """Return the format of an image, or say in a sentence why it is none; what an operator hides tells nothing."""
         image = np.asarray(image)
         if image.dtype == bool or image.dtype.kind not in "uif":
             raise TypeError(f"image must hold numbers, got {image.dtype}. Give gray values.")
@@ -39,7 +40,7 @@ class Format:
                 f"image must have 1 or 3 channels, got {image.shape[2]}. Leave out the opacity: image[:, :, :3]."
             )
         if peak is None:
-            peak = _usual_peak(image)
+            peak = _usual_peak(image if operator is None else operator.seen(image))
         check_positive(peak=peak, hint="It is the largest gray value there can be.")
         return cls(image.dtype, image.shape[2:] == (3,), image.ndim == 3, float(peak))
 

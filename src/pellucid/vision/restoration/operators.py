@@ -70,6 +70,10 @@ class Operator:
         """Return the shape of x where y has this one."""
         return shape
 
+    def seen(self, image: Data) -> Data:
+        """Return what was measured of an image, all channels: all that it holds."""
+        return image
+
     def apply(self, image: Array) -> Array:
         """Return A x."""
         raise NotImplementedError
@@ -142,6 +146,12 @@ class Mask(Operator):
                 f"{self.missing.shape[0]} x {self.missing.shape[1]}. Crop or enlarge it."
             )
         return shape
+
+    def seen(self, image: Data) -> Data:
+        """Return the image with zeros where it is missing, whatever stands there."""
+        self.restored_shape((image.shape[0], image.shape[1]))
+        missing = self.missing.reshape(*self.missing.shape, *[1] * (image.ndim - 2))
+        return np.where(missing, image.dtype.type(0), image)
 
     def apply(self, image: Array) -> Array:
         """Return the image with zeros where it is missing."""

@@ -140,7 +140,7 @@ def restore(
             f"method must be one that can invert {operator.name}, got {type(method).__name__}, which takes "
             f"{', '.join(method.takes)}. Take TotalVariation() or PlugAndPlay()."
         )
-    format_ = Format.of(image, peak)
+    format_ = Format.of(image, peak, operator)
     y = _checked_planes(image, operator, method.color)
     if sigma is None:
         sigma, sigma_error = noise_of(image, operator), SIGMA_ERROR
@@ -299,9 +299,7 @@ def _checked_planes(image: Data, operator: Operator, color: str) -> Array:
     """Return what was measured as planes; missing pixels read 0, whatever stood there."""
     pixels = np.asarray(image)
     operator.restored_shape((pixels.shape[0], pixels.shape[1]))
-    if isinstance(operator, Mask):
-        missing = operator.missing.reshape(*operator.missing.shape, *[1] * (pixels.ndim - 2))
-        pixels = np.where(missing, pixels.dtype.type(0), pixels)
+    pixels = operator.seen(pixels)
     if not np.isfinite(pixels).all():
         raise ValueError(
             f"image must hold finite numbers, got {np.count_nonzero(~np.isfinite(pixels))} that are not. "

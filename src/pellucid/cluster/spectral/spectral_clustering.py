@@ -212,7 +212,7 @@ def spectral_clustering(
     n_init : int, default=10
         Starts of k-means.
     eigen_tol : float or 'auto', default='auto'
-        Residuals of the eigenvectors that suffice; 'auto' is 1e-12.
+        Residuals of the eigenvectors that suffice; 'auto' goes down to 1e-12.
     assign_labels : {'kmeans', 'discretize', 'cluster_qr'}, default='kmeans'
         How clusters are read off the eigenvectors.
     verbose : bool, default=False

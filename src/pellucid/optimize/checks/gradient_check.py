@@ -27,15 +27,15 @@ class GradientCheck:
     worst: int
     """The coordinate with the largest error."""
     given: float
-    """What the gradient says there."""
+    """What the gradient says at the worst coordinate."""
     estimated: float
-    """What the differences say there."""
+    """What the differences say at the worst coordinate."""
     relative_error: float
     """The largest of the errors."""
     errors: Array
     """The relative error of each coordinate compared, less what rounding explains."""
     uncertainties: Array
-    """What rounding explains of each of them, in the unit of the gradient."""
+    """What rounding explains of each coordinate compared, in the unit of the gradient."""
     coordinates: Array
     """Which coordinates were compared: all, or some of more than 1000."""
     n_variables: int

@@ -25,15 +25,15 @@ class HessianCheck:
     worst: tuple[int, int]
     """Row and column of the entry with the largest error."""
     given: float
-    """What the Hessian says there."""
+    """What the Hessian says at the worst entry."""
     estimated: float
-    """What the differences say there."""
+    """What the differences say at the worst entry."""
     relative_error: float
     """The largest error, relative and less what rounding explains."""
     asymmetry: float
     """Largest difference between an entry and its mirror image, in parts of the largest entry."""
     product_error: float
-    """Largest difference between ``hessian_product`` and the Hessian, likewise; 0 unless both were given."""
+    """Largest difference between ``hessian_product`` and the Hessian, likewise relative; 0 unless both are given."""
     columns: Array
     """Which columns were compared: all, or 100 of more."""
     n_variables: int

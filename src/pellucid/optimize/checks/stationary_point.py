@@ -30,17 +30,17 @@ class StationaryPoint:
     kind: str
     """``minimum``, ``maximum``, ``saddle``, ``degenerate`` (the second order says nothing) or ``not stationary``."""
     value: float
-    """The function there."""
+    """The function at the point."""
     gradient: float
-    """Size of the largest entry of the gradient there."""
+    """Size of the largest entry of the gradient at the point."""
     eigenvalues: Array
-    """Of the Hessian there, rising, of shape (n,)."""
+    """Eigenvalues of the Hessian at the point, rising, of shape (n,)."""
     direction: Array | None = None
     """Where the function falls, of length 1; None for a minimum, or if no such direction was found."""
     step: float | None = None
-    """How far along the direction it was evaluated and found lower; None without a direction."""
+    """How far along the direction the function was evaluated and found lower; None without a direction."""
     decrease: float = 0.0
-    """By how much it was found lower there; 0 without a direction."""
+    """By how much the function was found lower one step along the direction; 0 without one."""
 
     def __repr__(self) -> str:
         low, high = float(self.eigenvalues[0]), float(self.eigenvalues[-1])

@@ -32,7 +32,7 @@ class DualValue:
     x: Array | None
     """Where the minimum is, of shape (n,); None if there is none."""
     how: str
-    """How it was found, in words."""
+    """How the value was found, in words."""
 
 
 def dual_function(problem: ConstrainedProblem, lam: Data = (), nu: Data = (), *, x0: Data | None = None) -> DualValue:

@@ -135,7 +135,7 @@ class SVMAnswer:
     w: Array
     """Normal of the plane, of shape (n,)."""
     b: float
-    """Its offset: the plane is where :math:`w'x + b = 0`."""
+    """Offset of the plane, which is where :math:`w'x + b = 0`."""
     alpha: Array
     """The multipliers, one for each point; where they are 0, the point has no say in the plane."""
     primal_value: float

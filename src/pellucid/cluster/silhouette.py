@@ -43,9 +43,24 @@ def silhouette_score(
     random_state: RandomState = None,
     **kwds: Any,
 ) -> float:
-    """Return the mean silhouette of all rows, or of ``sample_size`` rows drawn at random.
+    """Return the mean silhouette of all rows, or of some drawn at random.
 
-    1 is the best, -1 the worst, and near 0 clusters overlap. The parameters are those of ``silhouette_samples``.
+    1 is the best, -1 the worst, and near 0 clusters overlap.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows, or for ``metric='precomputed'`` their distances to each other.
+    labels : array-like of shape (n_samples,)
+        The cluster of each row; at least 2 clusters, and fewer than there are rows.
+    metric : str or callable, default='euclidean'
+        A metric of ``sklearn.metrics.pairwise_distances``.
+    sample_size : int, default=None
+        Rows to draw, each at most once; None takes all.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+    **kwds
+        Settings of the metric.
 
     Examples
     --------

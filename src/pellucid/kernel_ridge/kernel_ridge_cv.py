@@ -136,6 +136,7 @@ class KernelRidgePath:
     """Kernel ridge regression along a grid of penalties."""
 
     alphas: Array
+    """The penalties, in the order given."""
     dual_coef: Array
     """Of shape (n_alphas, n_samples) or (n_alphas, n_samples, n_targets)."""
     left_out_errors: Array
@@ -149,7 +150,18 @@ def kernel_ridge_path(
 ) -> KernelRidgePath:
     """Return coefficients and errors of left-out rows for each penalty, from one eigendecomposition.
 
-    ``kernel`` are the parameters of :class:`KernelRidge` that choose it: ``kernel='rbf', gamma=0.5``.
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        Their targets.
+    alphas : array-like of shape (n_alphas,)
+        Penalties, above 0, in any order.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row stands there; None is once.
+    **kernel
+        The parameters of :class:`KernelRidge` that choose the kernel: ``kernel='rbf', gamma=0.5``.
 
     Examples
     --------

@@ -55,9 +55,18 @@ def kernel_from(
 ) -> Kernel:
     """Return the kernel of this name in scikit-learn, 'precomputed' among them, or of this function.
 
-    A kernel object is itself and has its own parameters. A function takes two rows and returns a number; with
-    ``of_matrices``, or if it is a kernel of scikit-learn's Gaussian processes, two matrices, and returns the products
-    of their rows. ``params`` are keywords for a function.
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A name; a kernel, which stays as it is and has its own parameters; or a function of two rows that returns
+        a number.
+    gamma, degree, coef0 : float, default=1.0, 3, 0.0
+        Factor, power and constant of the named kernels that have them.
+    of_matrices : bool, default=False
+        Whether a function takes two matrices and returns the products of their rows, as the kernels of scikit-learn's
+        Gaussian processes always do.
+    params : mapping of names to values, default=None
+        Keywords for a function of two rows.
 
     Examples
     --------
@@ -97,7 +106,18 @@ def is_given(kernel: Any) -> bool:
 
 
 def gamma_from(gamma: Any, X: SparseOrDense, weight: Array | None = None) -> float:
-    """Return the number that a parameter ``gamma`` means for rows: 'scale', 'auto', None (as 'auto') or itself."""
+    """Return the number that a parameter ``gamma`` means for given rows.
+
+    Parameters
+    ----------
+    gamma : {'scale', 'auto'}, float or None
+        'auto' and None are one over the number of columns; 'scale' is that over the variance of all entries, or 1 if
+        they are all equal; a number is itself.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    weight : array of shape (n_samples,), default=None
+        How often each row counts for 'scale'; None is once.
+    """
     if gamma is None or (isinstance(gamma, str) and gamma == "auto"):
         return 1.0 / X.shape[1]
     if isinstance(gamma, str) and gamma == "scale":

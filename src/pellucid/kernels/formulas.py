@@ -49,8 +49,11 @@ class Polynomial(Kernel):
     """
 
     degree: float = 3
+    r"""The power :math:`d`, at least 0; if it is no whole number, :math:`\gamma x'z + c` must not be below 0."""
     coef0: float = 0.0
+    """The constant :math:`c`; below 0 the kernel need not be an inner product."""
     gamma: float = 1.0
+    """Factor of the inner product, at least 0."""
 
     def __post_init__(self) -> None:
         check_nonnegative(degree=self.degree, gamma=self.gamma)
@@ -97,7 +100,9 @@ class Sigmoid(Kernel):
     r""":math:`\tanh(\gamma x'z + c)`, which is no inner product for most parameters."""
 
     gamma: float = 1.0
+    """Factor of the inner product, at least 0."""
     coef0: float = 0.0
+    """The constant :math:`c`, any finite number."""
 
     positive = False
 
@@ -185,7 +190,14 @@ DIFFERENCES = 1 << 20
 
 @dataclass(frozen=True, init=False)
 class RBF(Kernel):
-    r""":math:`\exp(-\gamma\|x - z\|_2^2)`, with :math:`\gamma = 1 / (2\sigma^2)` if ``sigma`` is given instead.
+    r""":math:`\exp(-\gamma\|x - z\|_2^2)`, or with a width, :math:`\gamma = 1 / (2\sigma^2)`.
+
+    Parameters
+    ----------
+    gamma : float, default=None
+        Factor of the squared distance, at least 0; None is 1, unless ``sigma`` is given.
+    sigma : float, default=None
+        Width of the bell, above 0, in the unit of the columns. Give it or ``gamma``.
 
     Examples
     --------
@@ -225,6 +237,7 @@ class Laplacian(Kernel):
     r""":math:`\exp(-\gamma\|x - z\|_1)`."""
 
     gamma: float = 1.0
+    """Factor of the distance, at least 0; the larger, the nearer rows must be to count as alike."""
 
     positive = True
 
@@ -306,6 +319,7 @@ class Chi2(Kernel):
     r""":math:`\exp(-\gamma\sum_j (x_j - z_j)^2 / (x_j + z_j))`."""
 
     gamma: float = 1.0
+    """Factor of the sum, at least 0."""
 
     positive = True
 

@@ -52,6 +52,7 @@ class MatrixFunction(FunctionKernel):
     """
 
     function: Callable[..., Any]
+    """Takes matrices of n and of m rows and returns an array or a sparse matrix of shape (n, m)."""
 
     def tile(self, X: SparseOrDense, Z: Any) -> Array:
         """Return what the function says, checked."""
@@ -80,6 +81,7 @@ class RowFunction(FunctionKernel):
     """
 
     function: Callable[..., Any]
+    """Takes two rows, and ``params`` by their names, and returns a number."""
     params: tuple[tuple[str, Any], ...] = field(default=())
     """Keywords of the function, with their values."""
 

@@ -141,6 +141,7 @@ class Constant(Kernel):
     """The same product for every pair of rows: one more feature, the root of ``value``, that all rows share."""
 
     value: float = 1.0
+    """The product, at least 0."""
 
     def __post_init__(self) -> None:
         check_nonnegative("No features have negative products with themselves.", value=self.value)
@@ -162,10 +163,12 @@ class Constant(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Kernel):
-    r""":math:`c\,k(x, z)`: every feature times the root of ``factor``, which is above 0."""
+    r""":math:`c\,k(x, z)`: every feature times the root of ``factor``."""
 
     factor: float
+    """The number :math:`c`, above 0."""
     kernel: Kernel
+    """The kernel :math:`k`."""
 
     def __post_init__(self) -> None:
         check_positive(

@@ -33,11 +33,15 @@ class MercerCheck:
     """What is known of a kernel on some points; ``holds`` is False only with a witness."""
 
     kernel: Kernel
+    """What was checked."""
     holds: bool
+    """Whether there is no witness: up to rounding, no numbers have a negative energy on these points."""
     n_points: int
+    """Points looked at: all that were given, or 1000 drawn from more."""
     smallest: float
     """The smallest eigenvalue of the products."""
     largest: float
+    """The largest eigenvalue of the products."""
     rows: Array
     """Which of the given points the witness needs; none if it holds."""
     points: Any
@@ -66,8 +70,15 @@ class MercerCheck:
 def check_mercer(kernel: Any, X: SparseOrDense, **parameters: Any) -> MercerCheck:
     """Look for points of ``X`` and numbers that show that a kernel is no inner product.
 
-    ``kernel`` is a kernel, or whatever :func:`kernel_from` takes, with its ``parameters``. Of many points some are
-    drawn, in the same way every time.
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        A kernel, or whatever :func:`kernel_from` takes.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The points, or for ``kernel='precomputed'`` their products with each other. Of more than 1000 some are drawn, in
+        the same way every time.
+    **parameters
+        Those of :func:`kernel_from`, such as ``gamma``.
 
     Examples
     --------

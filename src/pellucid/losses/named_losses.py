@@ -48,6 +48,14 @@ TUBE_KINDS: dict[str, Callable[[float], ResidualLoss]] = {
 def named_loss(name: str, epsilon: float = 0.1) -> MarginLoss | ResidualLoss:
     """Return the loss of this name in scikit-learn, where ``squared_error`` is half the square.
 
+    Parameters
+    ----------
+    name : str
+        'hinge', 'perceptron', 'squared_hinge', 'modified_huber' or 'log_loss' for classes; 'squared_error', 'huber',
+        'epsilon_insensitive' or 'squared_epsilon_insensitive' for numbers.
+    epsilon : float, default=0.1
+        Size of a residual, at least 0, where 'huber' becomes a line and the insensitive losses begin.
+
     Examples
     --------
     >>> named_loss("hinge").of([1.0], [0.25])

@@ -42,6 +42,7 @@ class EpsilonInsensitiveLoss(ResidualLoss):
     r""":math:`\max(0, |r| - \varepsilon)`, the loss of support vector regression: small residuals are free."""
 
     epsilon: float = 0.1
+    r"""Half the width :math:`\varepsilon` of the tube, at least 0: residuals up to it are free."""
 
     name: ClassVar[str] = "epsilon-insensitive"
     slope_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
@@ -85,7 +86,7 @@ class AbsoluteLoss(ResidualLoss):
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitiveLoss(EpsilonInsensitiveLoss):
-    r""":math:`\max(0, |r| - \varepsilon)^2`."""
+    r""":math:`\max(0, |r| - \varepsilon)^2`, with the tube of :class:`EpsilonInsensitiveLoss`."""
 
     name: ClassVar[str] = "squared epsilon-insensitive"
     is_smooth: ClassVar[bool] = True
@@ -113,6 +114,7 @@ class HuberLoss(ResidualLoss):
     r""":math:`\tfrac12 r^2` up to :math:`|r| = \varepsilon`, straight beyond; infinite epsilon: half the square."""
 
     epsilon: float = 0.1
+    r"""The size :math:`\varepsilon` of a residual at which the line begins, at least 0 or infinite."""
 
     name: ClassVar[str] = "Huber"
     is_smooth: ClassVar[bool] = True

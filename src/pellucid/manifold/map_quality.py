@@ -49,9 +49,18 @@ class EmbeddingQuality:
 
 
 def embedding_quality(distances: Data, embedding: Data, n_neighbors: int = 5) -> EmbeddingQuality:
-    """Return how well an embedding of shape (n_samples, n_components) keeps distances (n_samples, n_samples).
+    """Return how well an embedding keeps distances.
 
-    Of equally near rows the first counts as nearer. ``n_neighbors`` must be below half of the rows.
+    Of equally near rows the first counts as nearer.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n_samples, n_samples)
+        Between the rows, in the data.
+    embedding : array-like of shape (n_samples, n_components)
+        The places of the rows on the map.
+    n_neighbors : int, default=5
+        Neighbors that trustworthiness and continuity look at: at least 1, below half of the rows.
 
     Examples
     --------

@@ -24,20 +24,27 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, repr=False)
 class BiasVariance:
-    r"""The parts of the expected error, averaged over the test rows; ``per_row`` holds them row by row.
-
-    ``noise`` is nan where it cannot be told apart from the bias, which then holds both.
-    """
+    r"""The parts of the expected error, averaged over the test rows."""
 
     noise: float
+    """Variance of the noise of the targets; nan where it cannot be told apart from the bias, which then holds both."""
     bias: float
+    """Squared distance of the mean prediction from the truth, less what chance adds to it: it may be a little below 0.
+    For the zero-one loss the share of rows whose most frequent prediction is wrong."""
     variance: float
+    """Variance of the predictions of a row; for the zero-one loss, how often one differs from the most frequent."""
     error: float
+    """The expected error, which the parts explain."""
     standard_error: float
+    """Standard error of the error: over the fits of a simulation, over the rows otherwise."""
     n_repeats: int
+    """Training sets fitted to."""
     loss: str
+    """``squared``, or ``zero-one`` for a classifier."""
     certificate: Certificate
+    """Says that the parts explain the error, up to rounding."""
     per_row: dict[str, Array] = field(default_factory=dict)
+    """``bias`` and ``variance`` of each test row, by these names."""
     predictions: Array | None = None
     """(n_repeats, n_points): what each fit of a simulation predicts, for ``plot_resampled_curves``."""
 

@@ -25,11 +25,17 @@ class Comparison:
     """Errors of two methods on the same splits, the interval of their mean difference, and its p-value."""
 
     difference: float
+    """Mean error of the first less that of the second: below 0 the first is better."""
     low: float
+    """Lower end of the interval of the difference."""
     high: float
+    """Upper end of the interval of the difference."""
     p_value: float
+    """Probability of so large a difference, on either side, if there is none."""
     level: float
+    """Confidence level of the interval."""
     errors: tuple[Array, Array]
+    """Errors of the first and of the second, one per split each."""
 
     @property
     def verdict(self) -> str:
@@ -88,7 +94,16 @@ def compare_methods(
 
 
 def corrected_t_test(one: Data, other: Data, *, share: float, level: float = 0.95) -> Comparison:
-    """Return the comparison of errors on the same splits; ``share`` is test rows over training rows.
+    """Return the comparison of the errors of two methods on the same splits.
+
+    Parameters
+    ----------
+    one, other : array-like of shape (n_splits,)
+        Their errors, of at least two splits.
+    share : float
+        Number of test rows over number of training rows; 0 is the usual t-test.
+    level : float, default=0.95
+        Confidence level of the interval.
 
     Examples
     --------
@@ -116,9 +131,13 @@ class NestedScore:
     """The score of all rows, each predicted by a model that was chosen and fitted without it."""
 
     interval: ScoreInterval
+    """Score of all predictions together, with its interval."""
     chosen: tuple[str, ...]
+    """Name of the candidate chosen in each outer fold."""
     errors: Array
+    """Error of each outer fold: the rate of mistakes, or the mean squared error."""
     predictions: Array
+    """What is predicted for each row, in the order given, by the model of the fold it was left out of."""
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name} {self.chosen.count(name)} times" for name in dict.fromkeys(self.chosen))
@@ -148,6 +167,7 @@ def nested_cross_validation(
     outer, inner : int, default=5
         Numbers of folds, at least 2.
     rule : {"best", "one standard error"}, default="best"
+        The second takes the first candidate within one standard error of the best.
     metric : str or callable, default=None
         Of :func:`score_interval`; an error rate or a mean squared error if not given.
     random_state : int, default=0

@@ -35,12 +35,19 @@ class ErrorCurve:
     """Training and validation error along an axis, and the error of always predicting the mean or the majority."""
 
     name: str
+    """What varies along the axis: ``rows``, or the name of a setting."""
     values: tuple[Any, ...]
+    """The places on the axis, from left to right: numbers of training rows, or settings."""
     train: Array
+    """Mean error on the rows learned from, at each value."""
     validation: Array
+    """Mean error on the rows left out, at each value."""
     standard_error: Array
+    """Standard error of the validation error over the folds, at each value."""
     baseline: float
+    """Error of always predicting the mean, or the most frequent class."""
     verdict: str
+    """What the curve says, in words."""
 
     @property
     def best(self) -> Any:

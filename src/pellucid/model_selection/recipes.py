@@ -31,17 +31,20 @@ RULES = ("best", "one standard error")
 
 @dataclass(frozen=True, repr=False)
 class Choice:
-    """What a recipe chose: the name, the model refitted on all learning rows, and the one honest estimate of its error.
-
-    ``errors`` holds the validation errors of each candidate, one per split, in the order of the candidates.
-    """
+    """What a recipe chose, and the one honest estimate of its error."""
 
     name: str
+    """Name of the candidate chosen."""
     model: Any
+    """The candidate chosen, fitted to all learning rows."""
     errors: dict[str, Array]
+    """Validation errors of each candidate, one per split, in the order of the candidates."""
     estimate: VaultEstimate
+    """Score of the candidate chosen on the test rows, with an interval."""
     vault: TestVault
+    """Holds the test rows, and a log of who looked at them."""
     rule: str
+    """The rule it was chosen by: ``best`` or ``one standard error``."""
 
     def frame(self) -> pd.DataFrame:
         """Return the table of candidates: mean validation error, its standard error, and who was chosen."""
@@ -59,22 +62,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to split the learning rows for validation; the subclasses are the recipes of the lecture.
-
-    Parameters
-    ----------
-    test_size : float, default=0.2
-        Share of the rows that goes to the vault.
-    rule : {"best", "one standard error"}, default="best"
-        The second takes the first candidate whose mean error is within one standard error of the best: list the
-        simplest first.
-    random_state : int, default=0
-        Seed of all splits.
-    """
+    """How to split the learning rows for validation; the subclasses are the recipes of the lecture."""
 
     test_size: float = 0.2
+    """Share of the rows that goes to the vault."""
     rule: str = "best"
+    """``best``, or ``one standard error``: the first candidate whose mean error is within one standard error of the
+    best: list the simplest first."""
     random_state: int = 0
+    """Seed of all splits."""
 
     def __post_init__(self) -> None:
         check_one_of(RULES, rule=self.rule)
@@ -149,7 +145,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class TrainValidationTest(Recipe):
-    """Recipe 1: one validation set.
+    """Recipe 1: one validation set. The other fields are those of :class:`Recipe`.
 
     Examples
     --------
@@ -162,6 +158,7 @@ class TrainValidationTest(Recipe):
     """
 
     validation_size: float = 0.25
+    """Share of the learning rows that validates, between 0 and 1."""
 
     def splitter(self, *, is_classification: bool) -> Any:
         """Return one random split."""
@@ -180,9 +177,10 @@ class TrainValidationTest(Recipe):
 
 @dataclass(frozen=True)
 class CrossValidationTest(Recipe):
-    """Recipe 2: K folds, each the validation set once; ``n_splits=None`` leaves one row out at a time."""
+    """Recipe 2: K folds, each the validation set once. The other fields are those of :class:`Recipe`."""
 
     n_splits: int | None = 5
+    """The number K of folds, at least 2; None leaves one row, or one group, out at a time."""
 
     def splitter(self, *, is_classification: bool) -> Any:
         """Return the folds."""
@@ -203,10 +201,12 @@ class CrossValidationTest(Recipe):
 
 @dataclass(frozen=True)
 class ResamplingTest(Recipe):
-    """Recipe 3: random validation sets, again and again."""
+    """Recipe 3: random validation sets, again and again. The other fields are those of :class:`Recipe`."""
 
     n_splits: int = 20
+    """Random splits; with ``order``, parts of time that validate once each."""
     validation_size: float = 0.25
+    """Share of the learning rows in each validation set, between 0 and 1."""
 
     def splitter(self, *, is_classification: bool) -> Any:
         """Return the random splits."""

@@ -84,12 +84,19 @@ class ScoreInterval:
     """A score, its interval, and how the interval was found."""
 
     name: str
+    """Name of the score."""
     score: float
+    """The score on the rows given."""
     low: float
+    """Lower end of the interval."""
     high: float
+    """Upper end of the interval."""
     level: float
+    """Confidence level, between 0 and 1."""
     method: str
+    """How the interval was found, in words, such as ``exact binomial``."""
     n_samples: int
+    """Rows that were predicted."""
 
     def __repr__(self) -> str:
         return f"{self.name} {self.score:.4g} [{self.low:.4g}, {self.high:.4g}] ({self.level:.0%}, {self.method})"

@@ -25,8 +25,11 @@ class Opening:
     """One look at the test rows."""
 
     number: int
+    """1 for the first look, and so on."""
     reason: str
+    """Why, in the words of who looked."""
     when: datetime
+    """The moment, in UTC."""
 
     @property
     def is_biased(self) -> bool:
@@ -152,7 +155,9 @@ class VaultEstimate:
     """A score on test rows, and the opening of the vault that it comes from."""
 
     interval: ScoreInterval
+    """The score, with its interval."""
     opening: Opening
+    """The look at the test rows; only the first is unbiased."""
 
     @property
     def is_biased(self) -> bool:

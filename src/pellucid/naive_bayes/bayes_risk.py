@@ -33,9 +33,13 @@ class BayesRisk:
     """A risk and the interval it lies in: with probability ``level``, or for ``level`` 1 up to the error of a sum."""
 
     value: float
+    """The least cost, on average, that any rule can have: an estimate from draws, or an integral."""
     low: float
+    """Lower end of the interval."""
     high: float
+    """Upper end of the interval."""
     level: float
+    """Probability that the true risk is in the interval; 1 for an integral, whose error is bounded."""
 
 
 def monte_carlo_risk(

@@ -23,6 +23,15 @@ def certify(problem: Problem, x: Data, *, tolerance: float = 1e-6) -> Certificat
     - if :math:`f` is :math:`\mu`-strongly convex, :math:`f(x) - f^* \le \|v\|^2/2\mu` and
       :math:`\|x - x^*\| \le \|v\|/\mu` for a (sub)gradient :math:`v`; if a lower bound is known, the gap to it.
 
+    Parameters
+    ----------
+    problem : Problem
+        The function, with or without a penalty.
+    x : array or torch tensor of shape (n,)
+        The candidate.
+    tolerance : float, default=1e-6
+        What the gradient, or the fixed-point residual, may be.
+
     Examples
     --------
     >>> import numpy as np

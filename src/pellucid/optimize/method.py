@@ -14,6 +14,11 @@ class Method(Protocol):
     """One rule. It keeps nothing itself: ``step`` makes a new state from the old one and the answers of the oracle.
 
     A state is a named tuple that has at least the iterate, ``x``.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of a class of this kind: a protocol says what it must have, and is not made itself.
     """
 
     @property

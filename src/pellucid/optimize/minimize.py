@@ -105,7 +105,27 @@ def descend(
     check_gradient: bool = False,
     callback: Callable[[Array], bool | None] | None = None,
 ) -> Solution[Array]:
-    """Do what :func:`minimize` does, silently: for callers who read the certificate themselves."""
+    """Do what :func:`minimize` does, silently: for callers who read the certificate themselves.
+
+    Parameters
+    ----------
+    problem : Problem or Formula
+        The function.
+    x0 : array or torch tensor of shape (n,)
+        The start; the answer is of its kind and precision.
+    method : str or Method, default="bfgs"
+        How to step: a method, or its name in ``METHODS``.
+    stopping : Stopping, default=Stopping()
+        When to stop.
+    batch_size : int, default=None
+        Terms per gradient of a finite sum, where an iteration is then an epoch; None takes whole gradients.
+    random_state : int, RandomState or None
+        Seed of the order of the terms.
+    check_gradient : bool, default=False
+        Whether to refuse a gradient that differences of values refute.
+    callback : callable x -> bool, default=None
+        Called after each iteration; True stops.
+    """
     rule, x, problem = find_method(method), check_start(x0), _as_problem(problem)
     _require_penalty_is_wanted(problem, rule)
     stopping = Stopping() if stopping is None else stopping

@@ -24,6 +24,7 @@ class L1:
     """
 
     alpha: float
+    r"""Weight :math:`\alpha` of the penalty, at least 0."""
 
     def __post_init__(self) -> None:
         check_nonnegative(alpha=self.alpha)
@@ -43,6 +44,7 @@ class SquaredL2:
     r"""The ridge penalty :math:`h(x) = \frac\alpha2\|x\|^2`; its proximal step shrinks: :math:`x / (1 + t\alpha)`."""
 
     alpha: float
+    r"""Weight :math:`\alpha` of the penalty, at least 0."""
 
     def __post_init__(self) -> None:
         check_nonnegative(alpha=self.alpha)
@@ -68,7 +70,9 @@ class Box:
     """
 
     low: float = -math.inf
+    """Least value of each variable, one number for all; without it there is none."""
     high: float = math.inf
+    """Largest value of each variable, not below ``low``; without it there is none."""
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:

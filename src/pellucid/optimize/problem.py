@@ -22,7 +22,13 @@ class Point(NamedTuple):
 
 
 class Penalty(Protocol):
-    """A convex part :math:`h` that need not be smooth, but whose proximal step is known."""
+    """A convex part :math:`h` that need not be smooth, but whose proximal step is known.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of a class of this kind: a protocol says what it must have, and is not made itself.
+    """
 
     def value(self, x: Array) -> float:
         """Return :math:`h(x)`; infinite outside its domain."""
@@ -125,6 +131,15 @@ def quadratic(A: Array, b: Array | None = None, c: float = 0.0) -> Problem:
     r"""Return the problem of minimizing :math:`\frac12 x'Ax - b'x + c` for a symmetric matrix.
 
     Its smoothness is the largest eigenvalue of :math:`A`, its strong convexity the smallest, if that is not negative.
+
+    Parameters
+    ----------
+    A : array or torch tensor of shape (n, n)
+        The symmetric matrix; its kind is that of the points the problem takes.
+    b : array or torch tensor of shape (n,), default=None
+        The linear part; None is 0.
+    c : float, default=0.0
+        The value at 0.
 
     Examples
     --------

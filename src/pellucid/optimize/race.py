@@ -193,9 +193,13 @@ class Race:
     """
 
     problem: Problem
+    """The function; a text has been read as a formula."""
     start: Array
+    """Where all methods began, of shape (n,)."""
     runners: tuple[Runner, ...]
+    """Every method with what it found or why it failed, in the order given."""
     variables: tuple[str, ...] = ()
+    """What the variables are called, if the function was a formula; else nothing."""
 
     def __getitem__(self, name: str) -> Solution[Array]:
         for runner in self.runners:

@@ -18,6 +18,7 @@ class ConstantStep:
     r""":math:`\eta_t = \eta`."""
 
     initial: float
+    r"""The step size :math:`\eta`, above 0."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial)
@@ -38,7 +39,9 @@ class InverseTime:
     """
 
     initial: float
+    r"""First step size :math:`\eta`, above 0."""
     decay: float = 1.0
+    r"""The rate :math:`\lambda`, above 0: after :math:`1/\lambda` iterations the step size has halved."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial, decay=self.decay)
@@ -53,6 +56,7 @@ class InverseRoot:
     r""":math:`\eta_t = \eta / \sqrt{1 + t}`: the classical choice for subgradients."""
 
     initial: float
+    r"""First step size :math:`\eta`, above 0."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial)
@@ -73,8 +77,11 @@ class StepDecay:
     """
 
     initial: float
+    r"""First step size :math:`\eta`, above 0."""
     factor: float = 0.5
+    r"""The factor :math:`\gamma`, above 0 and at most 1."""
     every: int = 10
+    """Iterations :math:`k` with the same step size, at least 1."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial, factor=self.factor)
@@ -97,8 +104,11 @@ class LinearDecay:
     """
 
     initial: float
+    r"""First step size :math:`\eta`, above 0."""
     final: float = 0.0
+    r"""Last step size :math:`\eta_T`, at least 0."""
     length: int = 100
+    """Iterations :math:`T` until the last step size, at least 1."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial)
@@ -128,9 +138,13 @@ class CosineDecay:
     """
 
     initial: float
+    r"""The step size :math:`\eta` that the decay begins with, above 0."""
     final: float = 0.0
+    r"""Last step size :math:`\eta_T`, at least 0."""
     length: int = 100
+    """Iterations :math:`T` until the last step size, at least 1; a warm-up counts among them."""
     warm_up: float = 0.0
+    """Iterations of the warm-up, at least 0."""
 
     def __post_init__(self) -> None:
         check_positive(initial=self.initial)

@@ -92,7 +92,14 @@ def plot_embedding(
 def plot_embeddings(models: Any, *, values: Data = None, n_neighbors: int = 5) -> Array:
     """Draw several fitted maps of the same rows in one figure, and return its axes, one for each.
 
-    ``models`` is a list of estimators, or a dict from titles to these.
+    Parameters
+    ----------
+    models : list of fitted estimators of :mod:`pellucid.manifold`, or dict from titles to these
+        The maps, at most four side by side.
+    values : array-like of shape (n_samples,), default=None
+        Classes or numbers that color the rows, the same on every map.
+    n_neighbors : int, default=5
+        Neighbors that the quality figures look at.
     """
     named = dict(models) if hasattr(models, "items") else {f"{k}": model for k, model in enumerate(models)}
     n_columns = min(MOST_COLUMNS, len(named))

@@ -121,6 +121,13 @@ def plot_spectrum(image: Data, ax: Axes | None = None) -> Axes:
     """Draw the spectrum of an image, or the transfer function of a kernel: low frequencies in the middle, logarithmic.
 
     A blur has dark rings and lines: what it multiplies by nearly 0, no filter brings back.
+
+    Parameters
+    ----------
+    image : array-like of shape (height, width) or (height, width, 3)
+        An image, whose colors are averaged, or a kernel.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
     """
     pixels = np.asarray(image, dtype=np.float64)
     gray = pixels.mean(axis=2) if pixels.ndim == 3 else pixels
@@ -140,7 +147,17 @@ def plot_spectrum(image: Data, ax: Axes | None = None) -> Axes:
 
 
 def plot_dictionary(atoms: Data, ax: Axes | None = None, *, most: int = 256) -> Axes:
-    """Draw the atoms of a dictionary, rows of square patches, as tiles: dark adds, red takes away."""
+    """Draw the atoms of a dictionary as tiles: dark adds, red takes away.
+
+    Parameters
+    ----------
+    atoms : array-like of shape (n_atoms, side * side)
+        Square patches, one in each row.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    most : int, default=256
+        Most atoms drawn: the first ones.
+    """
     rows = np.asarray(atoms, dtype=np.float64)
     side = math.isqrt(rows.shape[1]) if rows.ndim == 2 else 0
     if side == 0 or side**2 != rows.shape[1]:
@@ -153,8 +170,16 @@ def plot_dictionary(atoms: Data, ax: Axes | None = None, *, most: int = 256) -> 
 def plot_filter(weights: Data, ax: Axes | None = None, *, pixel: tuple[int, int] | None = None) -> Axes:
     """Draw the weights by which pixels count for one output pixel: red below 0, blue above.
 
-    A bias-free network is, near an image, such a weighted mean: on an edge the weights lie along it. What
-    ``filter_behind`` returns is drawn as it is.
+    A bias-free network is, near an image, such a weighted mean: on an edge the weights lie along it.
+
+    Parameters
+    ----------
+    weights : array-like of shape (height, width), or what ``filter_behind`` returns
+        How much each pixel counts.
+    ax : Axes, default=None
+        Where to draw; None makes a new figure.
+    pixel : tuple of two int, default=None
+        Row and column of the output pixel, to be marked; None marks nothing.
     """
     values = np.asarray(getattr(weights, "weights", weights), dtype=np.float64)
     if values.ndim != 2:

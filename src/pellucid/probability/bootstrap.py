@@ -27,16 +27,24 @@ BATCH = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class BootstrapInterval:
-    """An interval for a statistic; ``note`` says why if ``method`` is not the one that was asked for."""
+    """An interval for a statistic, from resamples of the data."""
 
     estimate: Any
+    """The statistic of the data; for an array, both ends and the standard error are arrays as well."""
     low: Any
+    """Lower end of the interval."""
     high: Any
+    """Upper end of the interval."""
     standard_error: Any
+    """Standard deviation of the statistic over the resamples."""
     level: float
+    """Confidence level, between 0 and 1."""
     method: str
+    """``BCa`` or ``percentile``: what was used."""
     note: str = ""
+    """Why the method is not the one asked for, or that resamples do not differ; else empty."""
     distribution: Array = field(repr=False, default_factory=lambda: np.empty(0))
+    """The statistic of each resample, along the last axis."""
 
 
 def bootstrap(
@@ -204,22 +212,28 @@ def _samples(data: tuple[Data, ...], paired: bool) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, eq=False)
 class CurveBand:
-    """A fitted curve with two bands.
-
-    ``low`` and ``high`` cover the curve at each point taken alone; ``simultaneous_low`` and ``simultaneous_high`` cover
-    it at all points of the grid at once.
-    """
+    """A fitted curve with two bands: one for each point of a grid taken alone, one for all of them at once."""
 
     grid: Any = field(repr=False)
+    """Where the curve was evaluated, as it was given."""
     curve: Array
+    """The curve fitted to all rows, of shape (n_points,), as are the ends of the bands."""
     low: Array
+    """Lower end of the band that covers the curve at each point taken alone."""
     high: Array
+    """Upper end of the band that covers the curve at each point taken alone."""
     simultaneous_low: Array
+    """Lower end of the band that covers the curve at all points at once."""
     simultaneous_high: Array
+    """Upper end of the band that covers the curve at all points at once."""
     standard_error: Array
+    """Standard deviation of the resampled curves at each point."""
     critical_value: float
+    """Standard errors that the simultaneous band reaches to either side, at least."""
     level: float
+    """Confidence level of each band."""
     resampled_curves: Array = field(repr=False)
+    """Curves fitted to resamples of the rows, of shape (n_resamples, n_points)."""
 
 
 def curve_band(

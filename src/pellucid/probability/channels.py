@@ -24,11 +24,17 @@ class ChannelCapacity:
     """The capacity of a channel and the input distribution that reaches it."""
 
     capacity: float
+    """Capacity for each use of the channel, in the unit of ``base``."""
     input_distribution: Array
+    """Probabilities of the inputs that reach the capacity, of shape (n_inputs,)."""
     output_distribution: Array
+    """Probabilities of the outputs with these inputs, of shape (n_outputs,)."""
     n_iter: int
+    """Iterations done."""
     trace: Trace
+    """Information, gap and step of each iteration."""
     certificate: Certificate
+    """Bounds how far the capacity can be above the answer."""
 
 
 def channel_capacity(
@@ -159,13 +165,21 @@ class RateDistortion:
     """One point of the rate-distortion curve: the channel that reaches it, the slope and outputs that prove it."""
 
     rate: float
+    """Mutual information of the channel, in the unit of ``base``, for each letter."""
     distortion: float
+    """Expected cost of the channel."""
     slope: float
+    r""":math:`\beta = -R'(D)`, in the unit of ``base``: what less distortion costs; it may be infinite at the least."""
     test_channel: Array
+    """The channel: rows of probabilities of the outputs, of shape (n_inputs, n_outputs)."""
     output_distribution: Array
+    """Probabilities of the outputs that prove the bound, of shape (n_outputs,)."""
     n_iter: int
+    """Iterations done, for all slopes tried."""
     trace: Trace
+    """Objective, gap and step of each iteration."""
     certificate: Certificate
+    """Bounds how far the rate can be above the least for this distortion."""
 
 
 def rate_distortion(

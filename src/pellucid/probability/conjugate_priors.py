@@ -31,8 +31,10 @@ class Beta:
 
     Parameters
     ----------
-    alpha, beta : float
-        Exponents, above 0. Beta(1, 1) is uniform.
+    alpha : float
+        One more than the exponent of :math:`p`, above 0.
+    beta : float
+        One more than the exponent of :math:`1 - p`, above 0. Beta(1, 1) is uniform.
 
     Examples
     --------
@@ -210,8 +212,10 @@ class NormalInverseGamma:
         :math:`m`, the mean believed in.
     pseudo_count : float
         :math:`\kappa`, how many observations that belief is worth, above 0.
-    shape, scale : float
-        :math:`\alpha` and :math:`\beta`, above 0; the variance has mean :math:`\beta / (\alpha - 1)`.
+    shape : float
+        :math:`\alpha`, above 0; half the observations that the belief about the variance is worth.
+    scale : float
+        :math:`\beta`, above 0; the variance has mean :math:`\beta / (\alpha - 1)` for :math:`\alpha > 1`.
 
     Examples
     --------

@@ -31,6 +31,11 @@ class Density(Protocol):
 
     Values are float64 and probabilities are logarithms, so that nothing underflows far in the tails. A value that
     cannot occur has ``log_prob`` ``-inf``, a missing one (NaN) ``nan``.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of a class of this kind: a protocol says what it must have, and is not made itself.
     """
 
     def log_prob(self, X: Data) -> Array:

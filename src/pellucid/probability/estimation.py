@@ -33,12 +33,19 @@ class Estimate:
     """Parameters of largest likelihood or posterior, with what the curvature there says about their accuracy."""
 
     parameters: Array
+    """The estimate, of shape (k,)."""
     covariance: Array
+    """Inverse of the information, of shape (k, k); nan if the parameters are not identified."""
     information: Array
+    """Hessian of minus the log likelihood, and of minus the log prior if there is one, of shape (k, k)."""
     log_likelihood: float
+    """Log likelihood of the data, weighted, without the prior."""
     n_iter: int
+    """Iterations of the method."""
     certificate: Certificate
+    """Says how far below its maximum the log likelihood is, and whether the parameters are identified."""
     trace: Trace = field(repr=False)
+    """Trace of the method; its objective is per observation."""
 
     @property
     def standard_errors(self) -> Array:

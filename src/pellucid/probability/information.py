@@ -24,6 +24,13 @@ Axes = int | Sequence[int]
 def entropy(table: Data, *, base: float = 2.0) -> float:
     r"""Return :math:`H = -\sum_x p(x) \log p(x)`, over all cells of a table of any shape.
 
+    Parameters
+    ----------
+    table : array-like
+        Counts or probabilities, at least 0; they are divided by their sum.
+    base : float, default=2
+        2 for bits, e for nats.
+
     Examples
     --------
     >>> entropy([1, 1])  # a fair coin
@@ -37,6 +44,13 @@ def entropy(table: Data, *, base: float = 2.0) -> float:
 
 def joint_entropy(table: Data, *, base: float = 2.0) -> float:
     r"""Return :math:`H(X_1, \dots, X_d)` of a table with one axis per variable.
+
+    Parameters
+    ----------
+    table : array-like with two axes or more
+        Counts or probabilities, an axis for each variable.
+    base : float, default=2
+        2 for bits, e for nats.
 
     Examples
     --------
@@ -74,6 +88,13 @@ def conditional_entropy(table: Data, *, given: Axes = 0, base: float = 2.0) -> f
 
 def kl_divergence(p: Data, q: Data, *, base: float = 2.0) -> float:
     r"""Return :math:`D(p \| q) = \sum_x p(x) \log (p(x) / q(x))`, at least 0; ``inf`` where only ``q`` is 0.
+
+    Parameters
+    ----------
+    p, q : array-like
+        Counts or probabilities, of the same shape; each is divided by its sum.
+    base : float, default=2
+        2 for bits, e for nats.
 
     Examples
     --------
@@ -116,6 +137,13 @@ def mutual_information(table: Data, *, axis: Axes = 0, base: float = 2.0) -> flo
 
 def multi_information(table: Data, *, base: float = 2.0) -> float:
     r"""Return :math:`\sum_j H(X_j) - H(X_1, \dots, X_d)`, at least 0: how far from independent the variables are.
+
+    Parameters
+    ----------
+    table : array-like with two axes or more
+        Counts or probabilities, an axis for each variable.
+    base : float, default=2
+        2 for bits, e for nats.
 
     Examples
     --------

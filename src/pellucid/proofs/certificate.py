@@ -34,10 +34,15 @@ class Claim:
     """``value <= bound``, and what that says about the model."""
 
     name: str
+    """By which ``certificate[name]`` finds it."""
     statement: str
+    """What the value measures, or what is known of the model if it holds, in words."""
     value: float
+    """The number measured; infinity and NaN never hold."""
     bound: float
+    """The largest value with which the claim holds."""
     remedy: str = ""
+    """What to do if it does not hold; empty if there is no advice."""
 
     @property
     def holds(self) -> bool:
@@ -93,8 +98,11 @@ class Certificate:
     """
 
     grade: str
+    """One of ``GRADES``, from ``optimal``, the strongest, to ``none``."""
     claims: tuple[Claim, ...] = field(default=())
+    """What is claimed, each with the number that backs it."""
     reason: str = ""
+    """Why nothing is claimed, required for the grade ``none``; else a remark, such as how a solver stopped."""
 
     def __post_init__(self) -> None:
         if self.grade not in GRADES:

@@ -130,7 +130,34 @@ def k_means(
     algorithm: str = "lloyd",
     return_n_iter: bool = False,
 ) -> tuple[Any, ...]:
-    """Return centers, labels and objective of :class:`KMeans` with these parameters, and its rounds if asked.
+    """Return centers, labels and objective of :class:`KMeans`, and its rounds if asked.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    n_clusters : int
+        Centers to find, at least 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row stands there; None is once.
+    init : str, callable or array-like of shape (n_clusters, n_features), default='k-means++'
+        The start: one of the names, functions and tables that :class:`KMeans` knows.
+    n_init : 'auto' or int, default='auto'
+        Starts, of which the best end is kept; 'auto' goes by ``init``.
+    max_iter : int, default=300
+        Most rounds of a start.
+    verbose : int, default=0
+        Nothing changes: nothing is printed.
+    tol : float, default=1e-4
+        Squared moves of the centers, summed, that end the rounds, in parts of the mean variance of the columns.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts.
+    copy_x : bool, default=True
+        Nothing changes: ``X`` is never changed.
+    algorithm : {'lloyd', 'elkan'}, default='lloyd'
+        Nothing changes: both are names of the same method.
+    return_n_iter : bool, default=False
+        Whether to return the rounds as well.
 
     Examples
     --------
@@ -163,8 +190,22 @@ def kmeans_plusplus(
 ) -> tuple[Array, Array]:
     """Return rows drawn far from each other, and which rows of ``X`` they are.
 
-    Each is drawn by its weight times its squared distance to those before, the best of ``n_local_trials`` (at most 8;
-    None is 4, or 8 for more than 50 clusters). ``x_squared_norms`` changes nothing.
+    Each is drawn by its weight times its squared distance to those before, the best of a few.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    n_clusters : int
+        Rows to draw, at most as many as there are.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How often each row stands there; one of weight 0 is never drawn.
+    x_squared_norms : array-like of shape (n_samples,), default=None
+        Nothing changes: only its length is checked.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+    n_local_trials : int, default=None
+        Rows tried for each center, at most 8; None is 4, or 8 from 55 clusters on.
 
     Examples
     --------

@@ -195,9 +195,28 @@ def spectral_clustering(
     assign_labels: str = "kmeans",
     verbose: bool = False,
 ) -> Array:
-    """Return the clusters of rows with given affinities, of shape (n_samples, n_samples).
+    """Return the clusters of rows with given affinities, as :class:`SpectralClustering` finds them.
 
-    The parameters are those of :class:`SpectralClustering`.
+    Parameters
+    ----------
+    affinity : array-like or sparse matrix of shape (n_samples, n_samples)
+        How strongly each two rows are linked, averaged where it is not symmetric; no sum of a row may be below 0.
+    n_clusters : int, default=8
+        Clusters to find.
+    n_components : int or None, default=None
+        Eigenvectors to use; None takes one for each cluster.
+    eigen_solver : {'arpack', 'lobpcg', 'amg'} or None, default=None
+        'lobpcg' and 'amg' save memory with very many sparse links, which they never factor.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the eigenvectors and of the starts of k-means.
+    n_init : int, default=10
+        Starts of k-means.
+    eigen_tol : float or 'auto', default='auto'
+        Residuals of the eigenvectors that suffice; 'auto' goes down to 1e-12.
+    assign_labels : {'kmeans', 'discretize', 'cluster_qr'}, default='kmeans'
+        How clusters are read off the eigenvectors.
+    verbose : bool, default=False
+        Nothing changes: nothing is printed.
 
     Examples
     --------

@@ -146,9 +146,24 @@ def fastica(
     return_n_iter: bool = False,
     **settings: Any,
 ) -> list[Any]:
-    """Return the whitening ``K``, the rotation ``W`` and the sources of :class:`FastICA`, whose parameters these are.
+    """Return the whitening ``K``, the rotation ``W`` and the sources of :class:`FastICA`.
 
-    The sources are ``W K (x - mean)``. On demand the mean and the number of steps follow.
+    The sources are ``W K (x - mean)``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The mixtures, rows in any order.
+    n_components : int or None, default=None
+        Sources to find; None finds as many as directions have a spread.
+    return_X_mean : bool, default=False
+        Whether to return the means of the columns as well; None takes their place if nothing was whitened.
+    compute_sources : bool, default=True
+        Whether to compute the sources; if not, None takes their place.
+    return_n_iter : bool, default=False
+        Whether to return the number of steps, too, as the last.
+    **settings
+        All other parameters of :class:`FastICA`.
 
     Examples
     --------

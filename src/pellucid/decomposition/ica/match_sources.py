@@ -31,6 +31,13 @@ def match_sources(estimated: Data, true: Data) -> SourceMatch:
 
     Of all ways to pair them, the one with the largest sum of absolute correlations is taken.
 
+    Parameters
+    ----------
+    estimated : array-like of shape (n_samples, n_estimated)
+        What was found, a column for each source.
+    true : array-like of shape (n_samples, n_sources)
+        What should be found, in the same rows; there may be more or fewer columns.
+
     Examples
     --------
     >>> true = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 5.0]])

@@ -46,6 +46,11 @@ def multi_information(sources: Data) -> float:
     less that of the rows; each comes from the distances to fourth neighbors (Kozachenko and Leonenko), whose bias is
     then nearly the same. Few rows of many columns tell little; noise makes it a little less or more than 0.
 
+    Parameters
+    ----------
+    sources : array-like of shape (n_samples, n_sources)
+        A column for each source; their units do not matter.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -164,9 +164,24 @@ def non_negative_factorization(
     update_H: bool = True,
     **settings: Any,
 ) -> tuple[Array, Array, int]:
-    """Return ``W``, ``H`` and the number of rounds of :class:`NMF`, whose parameters these are.
+    """Return ``W``, ``H`` and the number of rounds of :class:`NMF`.
 
-    With ``update_H=False`` the given ``H`` stays as it is.
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Numbers of at least 0; NaN in a dense one is a missing entry.
+    W : array-like of shape (n_samples, n_components), default=None
+        Where the weights start with ``init='custom'``; otherwise it is not used.
+    H : array-like of shape (n_components, n_features), default=None
+        Where the parts start with ``init='custom'``, or, for ``update_H=False``, the parts.
+    n_components : int, 'auto' or None, default='auto'
+        Number of parts; 'auto' goes by ``W`` and ``H``, None and 'auto' without these take one for each column.
+    init : {'random', 'nndsvd', 'nndsvda', 'nndsvdar', 'custom'} or None, default=None
+        The start: random, from singular vectors, or given; None chooses by the shape.
+    update_H : bool, default=True
+        Whether to fit the parts as well; if not, the given ``H`` stays as it is.
+    **settings
+        All other parameters of :class:`NMF`.
 
     Examples
     --------

@@ -32,9 +32,20 @@ class DescentLine(NamedTuple):
 def least_squares_gd(
     X: Data, y: Data, *, step: float | None = None, tol: float = 1e-8, max_iter: int = 10000
 ) -> Solution[DescentLine]:
-    r"""Minimize by full gradients until the largest entry of the gradient is ``tol`` times that at 0.
+    r"""Minimize half the mean of squares by full gradients, all with the same step.
 
-    Without a ``step``, :math:`\eta = 1/L` with :math:`L` the largest eigenvalue of :math:`X_c'X_c/m`.
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        The rows; :math:`X_c` are these less their mean.
+    y : array-like of shape (m,)
+        Their targets.
+    step : float, default=None
+        :math:`\eta`, above 0; None is :math:`1/L` with :math:`L` the largest eigenvalue of :math:`X_c'X_c/m`.
+    tol : float, default=1e-8
+        Largest entry of the gradient at which to stop, in parts of that at 0.
+    max_iter : int, default=10000
+        Most steps.
 
     Examples
     --------
@@ -62,8 +73,24 @@ def least_squares_sgd(
 ) -> Solution[DescentLine]:
     r"""Minimize by gradients of mini-batches; the rows are shuffled anew each epoch.
 
-    The step of epoch :math:`k` is :math:`\eta/(1 + k/10)`; without a ``step``, :math:`\eta = 1/\max_i\|x_i\|^2` of
-    the centered rows.
+    The step of epoch :math:`k` is :math:`\eta/(1 + k/10)`.
+
+    Parameters
+    ----------
+    X : array-like of shape (m, n)
+        The rows.
+    y : array-like of shape (m,)
+        Their targets.
+    step : float, default=None
+        :math:`\eta`, above 0; None is :math:`1/\max_i\|x_i\|^2` of the centered rows.
+    batch_size : int, default=1
+        Rows of each gradient.
+    tol : float, default=1e-4
+        Largest entry of the gradient of all rows at which to stop, in parts of that at 0.
+    max_iter : int, default=1000
+        Most epochs.
+    random_state : int, RandomState or None
+        Seed of the shuffles.
     """
     check_positive(tol=tol)
     check_whole(max_iter=max_iter, batch_size=batch_size)

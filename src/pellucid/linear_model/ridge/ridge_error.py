@@ -43,7 +43,22 @@ def ridge_error_split(
     at: Data | None = None,
     fit_intercept: bool = True,
 ) -> ErrorSplit:
-    """Return the split for ridge regression trained on ``X`` if ``coef`` is the truth, at the rows of ``at`` or ``X``.
+    """Return the split of the expected error of ridge regression, if the truth is known.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows trained on.
+    coef : array-like of shape (n_features,)
+        The true coefficients.
+    alpha : float
+        Penalty, at least 0.
+    noise_variance : float
+        Variance of the noise of each target, at least 0.
+    at : array-like of shape (n_points, n_features), default=None
+        The rows predicted; None predicts those of ``X``.
+    fit_intercept : bool, default=True
+        Whether the model has an intercept.
 
     Examples
     --------
@@ -73,6 +88,15 @@ def ridge_error_split(
 
 def shrinkage_factors(X: Data, alpha: float, *, fit_intercept: bool = True) -> Array:
     """Return ``s^2 / (s^2 + alpha)``, what ridge keeps of least squares along each principal direction of ``X``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The rows.
+    alpha : float
+        Penalty, at least 0.
+    fit_intercept : bool, default=True
+        Whether the columns are centered first, as in a model with an intercept.
 
     Examples
     --------

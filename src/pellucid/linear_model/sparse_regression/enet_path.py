@@ -146,7 +146,34 @@ def lasso_path(
 
     .. math:: \min_w\ \frac{1}{2n}\|y - Xw\|_2^2 + \alpha\|w\|_1
 
-    Parameters and answer are those of :func:`enet_path` with ``l1_ratio=1``.
+    The answer is that of :func:`enet_path` with ``l1_ratio=1``.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The features, centered if the model should have an intercept.
+    y : array-like of shape (n_samples,)
+        The target, centered likewise.
+    eps : float, default=1e-3
+        Last penalty of an automatic grid, in parts of the first.
+    alphas : int or array-like, default=100
+        The penalties, or how many an automatic grid should have.
+    precompute : 'auto', bool or array-like of shape (n_features, n_features), default='auto'
+        The products of the columns, if they are known already; the other values change nothing.
+    Xy : array-like, default=None
+        Nothing changes: products with the target are always computed.
+    copy_X : bool, default=True
+        Nothing changes: ``X`` stays as it is.
+    coef_init : array-like of shape (n_features,), default=None
+        Coefficients to start from; None starts at 0.
+    verbose : bool, default=False
+        Nothing changes: nothing is printed.
+    return_n_iter : bool, default=False
+        Whether to return the passes over the columns as well, one number for each penalty.
+    positive : bool, default=False
+        Whether no coefficient may be below 0.
+    **params
+        ``check_input``, ``tol``, ``max_iter``, ``selection`` and ``random_state`` of :func:`enet_path`.
 
     Examples
     --------

@@ -174,7 +174,16 @@ class LocallyLinearEmbedding(Embedding):
 def locally_linear_embedding(X: Data, *, n_neighbors: int, n_components: int, **params: Any) -> tuple[Array, float]:
     """Return the places of rows, of shape (n_samples, n_components), and the reconstruction error.
 
-    The parameters are those of :class:`LocallyLinearEmbedding`.
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or NearestNeighbors
+        The rows, or a fitted search that knows them.
+    n_neighbors : int
+        Nearest rows of each, below the number of rows.
+    n_components : int
+        Dimensions of the map, at most those of the data.
+    **params
+        All other parameters of :class:`LocallyLinearEmbedding`.
 
     Examples
     --------

@@ -257,8 +257,34 @@ def smacof(
 ) -> tuple[Array, float] | tuple[Array, float, int]:
     """Return places for given dissimilarities, their stress and, if asked, the number of steps.
 
-    Without ``init`` it starts at random. The places are as the last step left them, not turned. The other parameters
-    are those of :class:`MDS`.
+    It is the descent of :class:`MDS`; the places are as the last step left them, not turned.
+
+    Parameters
+    ----------
+    dissimilarities : array-like of shape (n_samples, n_samples)
+        The distances wanted, symmetric.
+    metric : bool, default=True
+        Whether their sizes count; if not, their order does, and those of 0 are missing.
+    n_components : int, default=2
+        Dimensions of the map.
+    init : array-like of shape (n_samples, n_components), default=None
+        Places to start from; None starts at random.
+    n_init : int, default=1
+        Random starts, of which the best counts.
+    n_jobs : int or None, default=None
+        Nothing changes: all threads are used.
+    max_iter : int, default=300
+        Most steps of a descent.
+    verbose : int, default=0
+        Nothing changes: nothing is printed.
+    eps : float, default=1e-6
+        Fall of the stress that ends a descent, in parts of the squared distances on the map.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts.
+    return_n_iter : bool, default=False
+        Whether to return the number of steps, too.
+    normalized_stress : bool or 'auto', default='auto'
+        Whether the stress returned is relative to the squared distances, under a root; 'auto' for ``metric=False``.
 
     Examples
     --------

@@ -226,8 +226,22 @@ def spectral_embedding(
 ) -> Array:
     """Return places for the rows of given affinities, of shape (n_samples, n_components).
 
-    ``norm_laplacian=False`` takes the plain Laplacian, ``drop_first=False`` keeps the trivial vector. The other
-    parameters are those of :class:`SpectralEmbedding`.
+    Parameters
+    ----------
+    adjacency : array-like or sparse matrix of shape (n_samples, n_samples)
+        How strongly each two rows are linked; its diagonal does not count.
+    n_components : int, default=8
+        Dimensions of the map, one eigenvector each.
+    eigen_solver : {'arpack', 'lobpcg', 'amg'} or None, default=None
+        'lobpcg' and 'amg' save memory with very many sparse links, which they never factor.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the search; the answer depends on it by rounding only.
+    eigen_tol : float or 'auto', default='auto'
+        Residuals that suffice; 'auto' goes down to 1e-12.
+    norm_laplacian : bool, default=True
+        Whether the Laplacian is divided by the roots of the sums of its rows and columns.
+    drop_first : bool, default=True
+        Whether to leave out the trivial vector, which has all rows at one place.
 
     Examples
     --------

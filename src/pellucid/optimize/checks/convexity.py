@@ -26,9 +26,13 @@ class ConvexityCheck:
     """What a search found: a counterexample to convexity, or none in so many tests."""
 
     counterexample: Counterexample | None
+    """Two points, a weight and the gap that refute convexity; None if none was found."""
     n_segments: int
+    """Random segments compared with the function."""
     n_tangents: int
+    """Pairs of points whose tangent was compared with the function; 0 without a gradient."""
     n_hessians: int
+    """Points whose Hessian was looked at; 0 without one."""
 
     @property
     def is_refuted(self) -> bool:

@@ -22,23 +22,28 @@ SAMPLED_DIRECTIONS = 8
 
 @dataclass(frozen=True, repr=False)
 class GradientCheck:
-    """A gradient next to differences of values.
-
-    ``errors`` are relative, per coordinate of ``coordinates``, less what rounding explains; ``uncertainties`` say what
-    rounding explains. ``worst`` is the coordinate with the largest error, ``given`` and
-    ``estimated`` what the gradient and the differences say there.
-    """
+    """A gradient next to differences of values."""
 
     worst: int
+    """The coordinate with the largest error."""
     given: float
+    """What the gradient says at the worst coordinate."""
     estimated: float
+    """What the differences say at the worst coordinate."""
     relative_error: float
+    """The largest of the errors."""
     errors: Array
+    """The relative error of each coordinate compared, less what rounding explains."""
     uncertainties: Array
+    """What rounding explains of each coordinate compared, in the unit of the gradient."""
     coordinates: Array
+    """Which coordinates were compared: all, or some of more than 1000."""
     n_variables: int
+    """Number of all coordinates."""
     n_directions: int
+    """Random directions compared as well; 0 where all coordinates were compared."""
     tol: float
+    """The largest error allowed."""
 
     @property
     def ok(self) -> bool:

@@ -20,22 +20,26 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True, repr=False)
 class HessianCheck:
-    """A Hessian next to differences of gradients.
-
-    ``worst`` is the entry (row, column) with the largest relative error, ``given`` and ``estimated`` what the Hessian
-    and the differences say there. ``asymmetry`` is the largest difference between an entry and its mirror image,
-    ``product_error`` that between ``hessian_product`` and the Hessian, both relative to the largest entry.
-    """
+    """A Hessian next to differences of gradients."""
 
     worst: tuple[int, int]
+    """Row and column of the entry with the largest error."""
     given: float
+    """What the Hessian says at the worst entry."""
     estimated: float
+    """What the differences say at the worst entry."""
     relative_error: float
+    """The largest error, relative and less what rounding explains."""
     asymmetry: float
+    """Largest difference between an entry and its mirror image, in parts of the largest entry."""
     product_error: float
+    """Largest difference between ``hessian_product`` and the Hessian, likewise relative; 0 unless both are given."""
     columns: Array
+    """Which columns were compared: all, or 100 of more."""
     n_variables: int
+    """Number of all columns."""
     tol: float
+    """The largest relative error allowed."""
 
     @property
     def ok(self) -> bool:

@@ -25,20 +25,22 @@ LOCAL_STEPS = 10.0 ** np.arange(-8.0, 0.0)
 
 @dataclass(frozen=True, repr=False)
 class StationaryPoint:
-    """What the first and second derivatives say about a point.
-
-    ``kind`` is ``"minimum"``, ``"maximum"``, ``"saddle"``, ``"degenerate"`` (the second order says nothing) or
-    ``"not stationary"``. Unless it is a minimum, ``direction`` and ``step`` lead downhill: the function was
-    evaluated at ``x + step * direction`` and found lower by ``decrease``. Both are None if no step was found.
-    """
+    """What the first and second derivatives say about a point, and a step downhill if it is no minimum."""
 
     kind: str
+    """``minimum``, ``maximum``, ``saddle``, ``degenerate`` (the second order says nothing) or ``not stationary``."""
     value: float
+    """The function at the point."""
     gradient: float
+    """Size of the largest entry of the gradient at the point."""
     eigenvalues: Array
+    """Eigenvalues of the Hessian at the point, rising, of shape (n,)."""
     direction: Array | None = None
+    """Where the function falls, of length 1; None for a minimum, or if no such direction was found."""
     step: float | None = None
+    """How far along the direction the function was evaluated and found lower; None without a direction."""
     decrease: float = 0.0
+    """By how much the function was found lower one step along the direction; 0 without one."""
 
     def __repr__(self) -> str:
         low, high = float(self.eigenvalues[0]), float(self.eigenvalues[-1])

@@ -26,9 +26,11 @@ class ConstrainedProblem:
     ----------
     objective : Problem
         The smooth function :math:`f`, without a penalty.
-    equalities, inequalities : constraints, default=()
+    equalities : constraints, default=()
         One or a sequence of ``LinearConstraint``, ``SmoothConstraint`` or plain functions of :math:`x`. Their values,
-        one after the other, are :math:`a` and :math:`c`; multipliers have the same order.
+        one after the other, are :math:`a`; the multipliers have the same order.
+    inequalities : constraints, default=()
+        Constraints of the same kinds, whose values are :math:`c`.
     is_convex : bool, default=None
         Whether :math:`f` and :math:`c` are convex and :math:`a` is affine. Without it, known only if all constraints
         are linear and ``objective.strong_convexity`` is given. Check what you declare with ``check_convexity``.
@@ -162,7 +164,9 @@ class LinearConstraint:
     """
 
     A: Array
+    """Matrix of shape (m, n), a row for each constraint; a vector is taken for one row."""
     b: Array
+    """Right side, of shape (m,); a number is taken for one entry."""
 
     def __post_init__(self) -> None:
         A, b = np.array(self.A, dtype=np.float64, ndmin=2), np.array(self.b, dtype=np.float64, ndmin=1)
@@ -232,6 +236,11 @@ class SmoothConstraint:
 def bounds(low: Data, high: Data) -> LinearConstraint:
     r"""Return :math:`l \le x \le u` as :math:`l - x \le 0,\ x - u \le 0`, leaving out infinite bounds.
 
+    Parameters
+    ----------
+    low, high : float or array-like of shape (n,)
+        :math:`l` and :math:`u`, infinite where there is no bound; a number beside an array is for all variables.
+
     Examples
     --------
     >>> bounds([0.0, 0.0], [1.0, np.inf]).value(np.array([0.25, 2.0]))
@@ -250,5 +259,8 @@ class ConstrainedSolution(Solution[Array]):
     r"""The answer ``x``, the multipliers of :math:`f + \lambda'c + \nu'a`, and what the solver said when it stopped."""
 
     lam: Array = field(kw_only=True)
+    r"""The multipliers :math:`\lambda` of the inequalities, in their order; nan if there is no answer."""
     nu: Array = field(kw_only=True)
+    r"""The multipliers :math:`\nu` of the equalities, in their order; nan if there is no answer."""
     status: str = field(kw_only=True)
+    """What the solver said when it stopped, in its own words."""

@@ -23,16 +23,16 @@ BOTTOMLESS = -1e30
 
 @dataclass(frozen=True, eq=False)
 class DualValue:
-    r"""The dual function :math:`d(\lambda, \nu) = \min_x L(x, \lambda, \nu)` at one point.
-
-    ``is_lower_bound`` says whether ``value`` is certainly no larger than the objective at any feasible point;
-    ``x`` is where the minimum is, None if there is none; ``how`` says how it was found.
-    """
+    r"""The dual function :math:`d(\lambda, \nu) = \min_x L(x, \lambda, \nu)` at one point."""
 
     value: float
+    """A numerical minimum, or a number below that is proved not to be above :math:`d`; -inf if there is no minimum."""
     is_lower_bound: bool
+    """Whether the value is certainly no larger than the objective at any feasible point."""
     x: Array | None
+    """Where the minimum is, of shape (n,); None if there is none."""
     how: str
+    """How the value was found, in words."""
 
 
 def dual_function(problem: ConstrainedProblem, lam: Data = (), nu: Data = (), *, x0: Data | None = None) -> DualValue:
@@ -76,6 +76,17 @@ def dual_function(problem: ConstrainedProblem, lam: Data = (), nu: Data = (), *,
 
 def duality_gap(problem: ConstrainedProblem, x: Data, lam: Data = (), nu: Data = ()) -> float:
     r"""Return :math:`f(x) - d(\lambda, \nu)`: for a feasible ``x`` at least 0, and a bound on its distance to optimal.
+
+    Parameters
+    ----------
+    problem : ConstrainedProblem
+        The objective and its constraints.
+    x : array of shape (n,)
+        The candidate; only for a feasible one the gap bounds anything.
+    lam : array of shape (m,), default=()
+        Multipliers :math:`\lambda` of the inequalities, at least 0.
+    nu : array of shape (p,), default=()
+        Multipliers :math:`\nu` of the equalities.
 
     Examples
     --------
@@ -135,6 +146,7 @@ class Lagrangian:
     """
 
     problem: ConstrainedProblem
+    """The objective :math:`f` and its constraints :math:`c` and :math:`a`."""
 
     def value(self, x: Array, lam: Array, nu: Array) -> float:
         """Return the value."""

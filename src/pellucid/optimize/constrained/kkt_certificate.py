@@ -83,6 +83,13 @@ def estimate_multipliers(problem: ConstrainedProblem, x: Array) -> tuple[Array, 
 
     Nonnegative least squares: inequalities that are not active cannot help much, because their multipliers cost.
 
+    Parameters
+    ----------
+    problem : ConstrainedProblem
+        The objective and its constraints.
+    x : array of shape (n,)
+        The candidate; it need not be feasible.
+
     Examples
     --------
     >>> from pellucid.optimize.constrained.quadratic_program import quadratic_program

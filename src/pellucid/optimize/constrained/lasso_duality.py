@@ -23,8 +23,10 @@ class LassoDuality:
 
     Parameters
     ----------
-    X, y : array of shape (m, n), array of shape (m,)
-        The rows and their targets.
+    X : array of shape (m, n)
+        The rows.
+    y : array of shape (m,)
+        Their targets.
     alpha : float
         Weight of the penalty, above 0.
 

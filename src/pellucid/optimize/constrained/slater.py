@@ -18,19 +18,21 @@ FEASIBLE = 1e-8
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SlaterPoint:
-    r"""The best point found: all inequalities hold there by at least ``margin``, in units of their gradients.
-
-    ``found`` says whether the margin is strict. ``best_possible`` bounds the margin of every other point; it is finite
-    only if the constraints are linear, where ``multipliers`` (:math:`y \ge 0, z`) prove it: :math:`G'y + A'z = 0`,
-    :math:`\sum_i y_i \|G_i\|_\infty = 1`, so that no margin is above :math:`h'y + b'z`.
-    """
+    """The best point found: all inequalities hold there by at least ``margin``."""
 
     x: Array
+    """The point, of shape (n,)."""
     margin: float
+    """By how much the least satisfied inequality holds, in units of the largest entry of its gradient."""
     found: bool
+    """Whether the margin is strict, above rounding, and the equalities hold."""
     best_possible: float = np.inf
+    """No point has a larger margin; infinite where that is not proved."""
     multipliers: tuple[Array, Array] | None = None
+    r"""Of linear constraints, if no point was found, what proves ``best_possible``: :math:`y \ge 0` and :math:`z` with
+    :math:`G'y + A'z = 0` and :math:`\sum_i y_i \|G_i\|_\infty = 1`, so that no margin is above :math:`h'y + b'z`."""
     reason: str = ""
+    """Why no point was found; empty if one was."""
 
     def __repr__(self) -> str:
         point = np.array2string(self.x, precision=6, threshold=6)

@@ -133,10 +133,15 @@ class SVMAnswer:
     """A plane, the multipliers it comes from, and both objectives."""
 
     w: Array
+    """Normal of the plane, of shape (n,)."""
     b: float
+    """Offset of the plane, which is where :math:`w'x + b = 0`."""
     alpha: Array
+    """The multipliers, one for each point; where they are 0, the point has no say in the plane."""
     primal_value: float
+    """The objective of the primal for this plane, with the least slack it needs."""
     dual_value: float
+    """The objective of the dual for these multipliers."""
 
     @property
     def gap(self) -> float:

@@ -15,7 +15,13 @@ from pellucid.optimize.schedules import Schedule, as_schedule
 
 @runtime_checkable
 class LineSearch(Protocol):
-    r"""Finds a step :math:`t > 0` along a direction :math:`d` and returns the point :math:`x + t d`."""
+    r"""Finds a step :math:`t > 0` along a direction :math:`d` and returns the point :math:`x + t d`.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        Those of a class of this kind: a protocol says what it must have, and is not made itself.
+    """
 
     def search(self, oracle: Oracle, point: Point, direction: Array, first: float, t: int) -> Point:
         """Return the point to go to; ``first`` is the step to try first, ``t`` counts the iterations."""
@@ -23,7 +29,15 @@ class LineSearch(Protocol):
 
 
 def slope_along(point: Point, direction: Array) -> float:
-    r"""Return :math:`\nabla f(x)'d`, which must be negative for a line search to have a chance."""
+    r"""Return :math:`\nabla f(x)'d`, which must be negative for a line search to have a chance.
+
+    Parameters
+    ----------
+    point : Point
+        Where the line begins, with its gradient.
+    direction : array of shape (n,)
+        Where it leads, of any length.
+    """
     slope = float(point.gradient @ direction)
     if not slope < 0:
         raise NoStep(f"the direction does not lead downhill, its slope is {slope:.3g}")
@@ -102,6 +116,7 @@ class FixedStep:
     r"""Go to :math:`x + \eta_t d`, whatever the function does there."""
 
     step_size: float | Schedule
+    r"""A number :math:`\eta` above 0, or a schedule that gives one for each iteration."""
 
     def __post_init__(self) -> None:
         as_schedule(self.step_size)

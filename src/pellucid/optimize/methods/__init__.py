@@ -40,6 +40,11 @@ METHODS: dict[str, type[Method]] = {
 def find_method(method: str | Method) -> Method:
     """Return the method itself, or the one of that name with its default settings.
 
+    Parameters
+    ----------
+    method : str or Method
+        One of the names in ``METHODS``, or any object with ``start`` and ``step``.
+
     Examples
     --------
     >>> find_method("bfgs")

@@ -35,8 +35,10 @@ class Adam:
     ----------
     step_size : float or Schedule, default=0.001
         A number, or a schedule that gives one for each step.
-    decay1, decay2 : float, default=0.9, 0.999
-        :math:`\rho_1` and :math:`\rho_2`, at least 0 and below 1.
+    decay1 : float, default=0.9
+        :math:`\rho_1` of the mean of the gradients, at least 0 and below 1.
+    decay2 : float, default=0.999
+        :math:`\rho_2` of the mean of their squares, at least 0 and below 1.
     epsilon : float, default=1e-8
         Keeps the division safe.
     """

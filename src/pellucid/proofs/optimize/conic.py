@@ -16,19 +16,29 @@ from pellucid.proofs.certificate import Certificate, Claim
 class ConicProgram:
     """The matrices of a cone program, and the sizes of its cones in the order of the rows.
 
-    The cones are the zero cone, the nonnegative numbers, second-order cones, positive semidefinite matrices (upper
-    triangle by columns, off-diagonal entries times the root of 2) and exponential cones of three rows each.
+    The cones are the zero cone, the nonnegative numbers, second-order cones, positive semidefinite matrices and
+    exponential cones; any of them may be absent.
     """
 
     P: Any
+    """Symmetric matrix of the quadratic part, of shape (n, n), dense or sparse; zeros if the objective is linear."""
     q: Array
+    """Linear part of the objective, of shape (n,)."""
     A: Any
+    """Matrix of the constraints, of shape (m, n), dense or sparse, with the rows of one cone after the other."""
     b: Array
+    """Right side of the constraints, of shape (m,)."""
     zero: int = 0
+    """Number of rows whose slack is 0: equalities."""
     nonnegative: int = 0
+    """Number of rows whose slack is at least 0: inequalities."""
     second_order: tuple[int, ...] = ()
+    """Rows of each second-order cone: the first entry is at least the length of the others."""
     semidefinite: tuple[int, ...] = ()
+    """Order k of each matrix; it takes k (k + 1) / 2 rows, its upper triangle by columns, entries off the diagonal
+    times the root of 2."""
     exponential: int = 0
+    """Number of exponential cones, of three rows each."""
 
 
 def conic_certificate(program: ConicProgram, x: Array, s: Array, z: Array, *, tol: float = 1e-6) -> Certificate:
@@ -37,6 +47,19 @@ def conic_certificate(program: ConicProgram, x: Array, s: Array, z: Array, *, to
     .. math:: Ax + s = b,\ s \in K;\qquad Px + q + A'z = 0,\ z \in K^*;\qquad x'Px + q'x + b'z = 0
 
     The last number is the primal less the dual objective. Residuals are relative to the largest of their terms.
+
+    Parameters
+    ----------
+    program : ConicProgram
+        The matrices and the cones.
+    x : array of shape (n,)
+        The candidate.
+    s : array of shape (m,)
+        Its slack, :math:`b - Ax` at a solution.
+    z : array of shape (m,)
+        Its multipliers, one for each row.
+    tol : float, default=1e-6
+        Bound of every residual, the gap among them.
 
     Examples
     --------

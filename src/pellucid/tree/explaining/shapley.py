@@ -26,11 +26,11 @@ BLOCK = 256
 class ShapleyValues:
     """What each column adds to the prediction of each row, from the expectation on.
 
-    ``values`` is (n_samples, n_features), or (n_samples, n_features, n_outputs) for the shares of several classes;
     ``expected`` plus the sum over the columns is what the trees say.
     """
 
     values: Array
+    """(n_samples, n_features), or (n_samples, n_features, n_outputs) for the shares of several classes."""
     expected: Array
     """Of shape () or (n_outputs,): what the trees say on average over their training rows."""
     names: tuple[str, ...]

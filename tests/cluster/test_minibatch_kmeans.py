@@ -148,6 +148,18 @@ def test_the_functions_do_what_the_estimators_do():
     assert sorted(kmeans_plusplus(X, 2, sample_weight=weight, random_state=0)[1]) == [3, 9]
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("n_trials", [4, 9, 20, 60])
+def test_any_number_of_rows_may_be_tried_for_a_center(form, n_trials):
+    corners = 100.0 * np.random.default_rng(0).normal(size=(12, 3))
+    X = form(np.repeat(corners, 30, axis=0) + np.random.default_rng(1).normal(size=(360, 3)))
+    for seed in range(10):
+        _, rows = kmeans_plusplus(X, 12, random_state=seed, n_local_trials=n_trials)
+        assert sorted(rows // 30) == list(range(12))
+    with pytest.raises(ValueError, match="n_local_trials must be at least 1, got 0"):
+        kmeans_plusplus(X, 12, n_local_trials=0)
+
+
 # errors
 
 

@@ -18,7 +18,7 @@ from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
 
 FLOATS = (np.float64, np.float32)
-ANY_SPARSE = ("csr", "csc", "coo")
+ANY_SPARSE = ("csr", "csc")
 
 CLASSES = "classes"
 NUMBERS = "numbers"
@@ -129,7 +129,7 @@ class InputRules:
         return self._settled(estimator, X, look_for_nan=True)
 
     def _settled(self, estimator: Any, X: SparseOrDense, *, look_for_nan: bool) -> Any:
-        if sparse.issparse(X) and X.format != "coo":
+        if sparse.issparse(X):
             X = _with_short_indices(X)
             if not X.has_canonical_format:
                 X = X.copy()
@@ -197,8 +197,7 @@ def _counted(data: TrainingData) -> TrainingData:
         return data
     kept = np.flatnonzero(data.weight)
     y = None if data.y is None else data.y[kept]
-    X = data.X.tocsr() if getattr(data.X, "format", "") == "coo" else data.X
-    return replace(data, X=X[kept], y=y, weight=data.weight[kept], kept=kept)
+    return replace(data, X=data.X[kept], y=y, weight=data.weight[kept], kept=kept)
 
 
 LARGEST = 1e151

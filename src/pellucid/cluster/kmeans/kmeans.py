@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_random_state
 from pellucid.cluster.kmeans.kmeans_base import CenteredClusters
 from pellucid.cluster.kmeans.kmeans_solvers import best_line_centers, best_lloyd, lloyd
 from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows
+from pellucid.core.checks import check_whole
 from pellucid.core.estimator import fit_method
 from pellucid.core.fit import Effort
 from pellucid.core.input_rules import FLOATS, check_sample_weight
@@ -205,7 +206,7 @@ def kmeans_plusplus(
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
     n_local_trials : int, default=None
-        Rows tried for each center, at most 8; None is 4, or 8 from 55 clusters on.
+        Rows tried for each center, at least 1; None is 4, or 8 from 55 clusters on.
 
     Examples
     --------
@@ -215,6 +216,7 @@ def kmeans_plusplus(
     """
     rows = check_array(X, accept_sparse="csr", dtype=FLOATS, order="C")
     weight = check_sample_weight(sample_weight, rows)
+    check_whole(n_clusters=n_clusters, n_local_trials=1 if n_local_trials is None else n_local_trials)
     if rows.shape[0] < n_clusters:
         raise ValueError(
             f"n_samples must be at least n_clusters, got n_samples={rows.shape[0]} should be >= "

@@ -29,8 +29,9 @@ BUCKET_BITS = 10
 FEW_ROWS = 1 << 15
 """So few are one bucket, and sorted once."""
 MOST_TRIALS = 8
+"""Tried side by side: a byte of each row says which of them it would be nearer to."""
 ALL = 255
-"""The bits of all trials."""
+"""The bits of all of them."""
 
 Start = Callable[[TrainingData, int, np.random.RandomState], Array]
 
@@ -70,9 +71,13 @@ class DrawnRows:
         if n_trials == 1:
             self.add(trials[0])
             return
-        candidates = self._taken(np.concatenate((trials, np.repeat(trials[-1:], -n_trials % AT_ONCE))))
-        best = int(np.argmax(self._gains(candidates)[:n_trials]))
-        self.add(trials[best], 1 << best)
+        gains = np.empty(n_trials)
+        for first in range(0, n_trials, MOST_TRIALS):
+            some = trials[first : first + MOST_TRIALS]
+            candidates = self._taken(np.concatenate((some, np.repeat(some[-1:], -len(some) % AT_ONCE))))
+            gains[first : first + len(some)] = self._gains(candidates)[: len(some)]
+        best = int(np.argmax(gains))
+        self.add(trials[best], 1 << (best - first) if best >= first else ALL)  # only the last ones have bits
 
     def _gains(self, candidates: Array) -> Array:
         """Return what each candidate would take off the sum of squared distances, and note which rows it helps."""

@@ -135,7 +135,8 @@ class _Learner:
         machine, state, kernels = self.machine, self.state, self.kernels
         self.order = self.rows.order if self.random is None else shuffled(self.rows.order, self.random)
         state[kernels.OBJECTIVE] = 0.0
-        state[kernels.SQ_NORM], state[kernels.L1_NORM] = machine.w @ machine.w, np.abs(machine.w).sum()
+        with np.errstate(over="ignore"):  # weights that run away are refused after the epoch
+            state[kernels.SQ_NORM], state[kernels.L1_NORM] = machine.w @ machine.w, np.abs(machine.w).sum()
         arrays = (self.order, machine.y, self.rows.weight, machine.cost, self.rows.sq_norms, machine.w)
         kept = (self.paid, machine.average, machine.dual, state, self.rule)
         X = self.rows.X

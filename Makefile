@@ -10,7 +10,7 @@
 # make release lays a tested wheel and the source into dist/;
 # make docs builds the site into build/site, running every block of code in it; make docs-links asks for the addresses outside of it;
 # make gallery exports the pages of docs/gallery.md into build/gallery;
-# make method NAME=cluster/kmedoids lays the files of a new method.
+# make method NAME=cluster/mean_shift lays the files of a new method.
 
 PYTHON ?= python3
 VENV := .venv

@@ -1,4 +1,4 @@
-"""Lays the files of a new method: ``make method NAME=cluster/kmedoids CLASS=KMedoids``. See CONTRIBUTING.md."""
+"""Lays the files of a new method: ``make method NAME=cluster/mean_shift CLASS=MeanShift``. See CONTRIBUTING.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES = {
 def lay(name: str, class_name: str = "", root: Path = ROOT) -> list[Path]:
     """Write the files of a method ``family/module``; refuse to touch files that are there. Return the new ones."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*/[a-z][a-z0-9_]*", name):
-        raise SystemExit(f"NAME must be family/method in small letters, got {name!r}. Try NAME=cluster/kmedoids.")
+        raise SystemExit(f"NAME must be family/method in small letters, got {name!r}. Try NAME=cluster/mean_shift.")
     family, module = name.split("/")
     names = {"family": family, "module": module, "Class": class_name or "".join(map(str.title, module.split("_")))}
     paths = {root / Template(path).substitute(names): part for part, path in FILES.items()}
@@ -70,7 +70,7 @@ def _export(init: Path, names: dict[str, str]) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="make method", description=__doc__)
-    parser.add_argument("name", help="family/method, such as cluster/kmedoids")
+    parser.add_argument("name", help="family/method, such as cluster/mean_shift")
     parser.add_argument("class_name", nargs="?", default="", help="its class, if not the name in title case")
     options = parser.parse_args()
     for path in lay(options.name, options.class_name):

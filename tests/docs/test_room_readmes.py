@@ -15,8 +15,8 @@ HOUSE = ("src", "tests", "benchmarks", "tools", "docs", "examples", "notebooks")
 ROOMS = sorted(path.parent for path in PACKAGE.rglob("README.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGES += sorted((ROOT / "docs/guides").glob("*.md"))
-LAID = [Template(path).substitute(family="cluster", module="kmedoids") for path in FILES.values()]
-"""What ``make method NAME=cluster/kmedoids`` lays, as CONTRIBUTING.md tells it: these are files yet to be written."""
+LAID = [Template(path).substitute(family="cluster", module="mean_shift") for path in FILES.values()]
+"""What ``make method NAME=cluster/mean_shift`` lays, as CONTRIBUTING.md tells it: these are files yet to be written."""
 FILE = r"`[\w/]+(?:\.(?:py|html|css|js)|/)`"
 NAMES = re.compile(f"{FILE}(?:, {FILE})*")
 """The content of a cell that has nothing but names of files and folders in it."""

@@ -135,8 +135,7 @@ class _Learner:
         machine, state, kernels = self.machine, self.state, self.kernels
         self.order = self.rows.order if self.random is None else shuffled(self.rows.order, self.random)
         state[kernels.OBJECTIVE] = 0.0
-        with np.errstate(over="ignore"):  # weights that run away are refused after the epoch
-            state[kernels.SQ_NORM], state[kernels.L1_NORM] = machine.w @ machine.w, np.abs(machine.w).sum()
+        state[kernels.SQ_NORM], state[kernels.L1_NORM] = machine.w @ machine.w, np.abs(machine.w).sum()
         arrays = (self.order, machine.y, self.rows.weight, machine.cost, self.rows.sq_norms, machine.w)
         kept = (self.paid, machine.average, machine.dual, state, self.rule)
         X = self.rows.X
@@ -150,7 +149,9 @@ class _Learner:
         machine.intercept = float(state[kernels.INTERCEPT])
         machine.average_intercept = float(state[kernels.AVERAGE_INTERCEPT])
         machine.objective = float(state[kernels.OBJECTIVE]) / self.total
-        if not (math.isfinite(machine.intercept) and np.isfinite(machine.w).all()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = math.isfinite(machine.intercept) and math.isfinite(machine.w @ machine.w)
+        if not is_finite:  # whether a loop goes on to infinity or to what is not a number, its compiler decides
             raise ValueError(
                 f"X must be scaled so that the weights stay finite, got an overflow in epoch {machine.n_iter}. "
                 "Floating-point under-/overflow occurred: StandardScaler or a smaller eta0 helps."

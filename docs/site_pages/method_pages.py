@@ -203,15 +203,15 @@ def _certificate(card: MethodCard) -> Iterator[str]:
         model = seeded(card.estimator(**_needed(card)))
         model.fit(*problem_for(model))
     found: Certificate = model.certificate_
-    yield f"**{found.grade}**: {_in_rst(GRADES[found.grade])}\n"
+    yield f"**{found.grade}**: {_in_rst(GRADES[found.grade])}.\n"
     if card.meaning:
-        yield f"If it holds, {_in_rst(card.meaning)}\n"
+        yield f"If it holds, {_in_rst(card.meaning)}.\n"
     yield "Fitted to 40 rows it says:\n\n.. code-block:: text\n   :class: certificate\n"
     yield indent(str(found), "   ") + "\n"
     for name, why in card.unproved.items():
-        yield f"- ``{name}`` is not proved: {_in_rst(why)}"
+        yield f"- ``{name}`` is not proved: {_in_rst(why)}."
     for words in card.free.values():
-        yield f"- Left open by the problem: {_in_rst(words)}"
+        yield f"- Left open by the problem: {_in_rst(words)}."
     yield ""
     trace: Trace | None = getattr(model, "trace_", None)
     columns = list(trace.columns) if trace is not None and len(trace) else []

@@ -28,6 +28,7 @@ from pellucid.proofs.training_data import TrainingData
 
 def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData | RowBlocks:
     """Return rows with the sums that the proofs find in all blocks; or the blocks, for a proof that makes passes."""
+    refuse_unsorted_labels(getattr(model, "classes_", None))
     if rules.blocks == PASSES:
         return blocks_for(model, rules, X, y, sample_weight, reset=False)
     if rules.blocks in (BINS, IN_TURN):  # the proof reads the blocks itself
@@ -50,6 +51,13 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     one_target = kind == "numbers" and is_one_target(y, 1)
     data = data_with(found, kind, blocks.n_features, classes, one_target, roots, blocks.fingerprint)
     return rules.completed(model, data, classes)
+
+
+def refuse_unsorted_labels(classes: Any) -> None:
+    """Refuse labels in another order than that of a fit: what a model says of each class stands in that order."""
+    for own in classes if isinstance(classes, list) else () if classes is None else (classes,):
+        if not np.array_equal(np.unique(own), own):
+            raise ValueError(f"classes_ must be sorted, each label once, got {np.array(own)[:5].tolist()}. Fit again.")
 
 
 def rows_to_prove(density: Any, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:

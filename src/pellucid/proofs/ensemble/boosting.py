@@ -98,6 +98,8 @@ def structure_faults(fitted: Seen, parameters: Seen, data: TrainingData) -> Iter
         yield "n_trees_per_iteration_ or baseline_ does not suit the target"
     if trees.n_trees != fitted.n_iter_ * n_outputs or fitted.n_iter_ > parameters.max_iter:
         yield "n_iter_ is not the number of rounds"
+    if np.shape(fitted.random_seeds_) != (2,):
+        yield "random_seeds_ are not two"
     if len(fitted.bin_thresholds_) != p:
         yield "bin_thresholds_ are not those of the features"
     leaf, by_set = trees.is_leaf, trees.category_row >= 0

@@ -1,5 +1,7 @@
 """Lars, LassoLars and lars_path: a path by hand, equal correlations, ties, drops, scikit-learn, bad input."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -150,6 +152,39 @@ def test_verify_objects_to_correlations_below_their_level(model):
     w = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean())[0]  # no correlation is left, none exceeds the level
     model.coef_path_[:, -1], model.coef_, model.intercept_ = w, w, y.mean() - X.mean(axis=0) @ w
     assert not quiet_proof(model, X, y)["equal correlations"].holds
+
+
+def cut(model, path, alphas, X, y, active):
+    """Return a copy of a model whose path is another one, with everything that follows from it."""
+    other = copy(model)
+    coef = path[:, -1]
+    other.coef_path_, other.alphas_, other.coef_, other.active_ = path, alphas, coef, active
+    other.n_iter_, other.intercept_ = path.shape[1] - 1, float(y.mean() - X.mean(axis=0) @ coef)
+    return other
+
+
+@pytest.mark.parametrize("most", [3, 500])
+def test_verify_objects_to_a_path_that_ends_early_or_between_two_breakpoints(most):
+    X, y = problem(0)
+    model = Lars(n_nonzero_coefs=most).fit(X, y)
+    path, alphas, active = model.coef_path_, model.alphas_, model.active_
+    assert quiet_proof(cut(model, path, alphas, X, y, active), X, y).holds
+    early = cut(model, path[:, :-1], alphas[:-1], X, y, active[:-1])
+    middle, level = (path[:, [1]] + path[:, [2]]) / 2.0, (alphas[1:2] + alphas[2:3]) / 2.0
+    ends_between = cut(model, np.hstack([path[:, :2], middle]), np.append(alphas[:2], level), X, y, active[:2])
+    longer = np.insert(path, [2], middle, axis=1), np.insert(alphas, 2, level)
+    for forged in (early, ends_between, cut(model, *longer, X, y, active)):
+        assert [claim.name for claim in quiet_proof(forged, X, y).failed] == ["steps"]
+
+
+def test_a_last_point_alone_must_have_as_many_steps_as_asked():
+    X, y = problem(1)
+    model = Lars(n_nonzero_coefs=4, fit_path=False).fit(X, y)
+    path = Lars(n_nonzero_coefs=4).fit(X, y)
+    assert model.certificate_.holds
+    model.coef_, model.alphas_ = path.coef_path_[:, 3], path.alphas_[3:4]
+    model.intercept_ = float(y.mean() - X.mean(axis=0) @ model.coef_)
+    assert [claim.name for claim in quiet_proof(model, X, y).failed] == ["steps"]
 
 
 def test_path_goes_through_many_drops():

@@ -2,7 +2,8 @@ r"""Proof of a least angle path: equal correlations at every breakpoint, recompu
 
 At a breakpoint with coefficients :math:`w` and value :math:`\alpha`, the correlations :math:`c = A^\top(b - Aw)` must
 be :math:`|c_j| = n\alpha` where :math:`w_j \ne 0` and :math:`|c_j| \le n\alpha` elsewhere. For the lasso also
-:math:`\operatorname{sign} c_j = \operatorname{sign} w_j`: these are its optimality conditions.
+:math:`\operatorname{sign} c_j = \operatorname{sign} w_j`: these are its optimality conditions. Without a penalty to
+reach, each step must end where another feature is as correlated, the last one as ``n_nonzero_coefs`` asks.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def _path_claims(
     if hasattr(parameters, "alpha"):
         short, bound = float(alphas[-1] - parameters.alpha), equal * parameters.alpha
         claims.append(Claim("penalty reached", "how far the path stopped above alpha", short, bound, "Raise max_iter."))
+    else:
+        claims.append(_steps_claim(np.abs(correlations), rows.n * alphas, parameters, 100 * equal * size + noise))
     if active is not None:
         claims.append(_active_claim(active, path, np.abs(correlations[:, -1]), 100 * equal * size))
     return claims
@@ -123,6 +126,20 @@ def _imbalance(c: Array, path: Array, level: Array, parameters: Seen) -> float:
     # the path begins where the first correlation is met: before, nothing is in use that would tell
     late = -float(outside[:, 0].max()) if path.shape[1] > 1 and level[0] > 0.0 else 0.0
     return float(np.max([0.0, outside.max(), late, np.where(path != 0.0, inside, 0.0).max()]))
+
+
+def _steps_claim(correlations: Array, level: Array, parameters: Seen, rounding: float) -> Claim:
+    """Return the claim that each step went as far as it should, until no feature was left or enough were in use.
+
+    After k steps another feature than those of the steps has as large a correlation: at least k + 1 have. A point
+    before that lies on the path too, but is none of its breakpoints.
+    """
+    most = parameters.n_nonzero_coefs
+    steps = np.arange(len(level)) if parameters.fit_path else np.array([most])
+    are_at_level = np.sum(correlations >= level - rounding, axis=0)
+    wrong = int(np.sum((are_at_level <= steps) & (level > 0.0)))
+    wrong += int(steps[-1] > most) + int(level[-1] > 0.0 and steps[-1] < most)
+    return Claim("steps", "steps that end before another feature joins, and steps left out", float(wrong), 0.0)
 
 
 def _active_claim(listed: Array, path: Array, correlations: Array, rounding: float) -> Claim:

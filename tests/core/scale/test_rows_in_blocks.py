@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 import pellucid
@@ -421,6 +422,11 @@ def test_files_whose_columns_dask_reads_in_other_blocks(tmp_path):
     model = LinearRegression().fit(lazy[list("abcde")], lazy["y"])
     np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, Y[:, 0]).coef_, rtol=1e-11)
     assert pellucid.verify(model, lazy[list("abcde")], lazy["y"]).holds
+    two = lazy[["a", "b"]]
+    for weight in (WEIGHT, blocks(WEIGHT)):  # in blocks of its own, or none
+        weighted = LinearRegression().fit(two, lazy["y"], sample_weight=weight)
+        expected = LinearRegression().fit(frame[["a", "b"]], frame["y"], sample_weight=WEIGHT)
+        np.testing.assert_allclose(weighted.coef_, expected.coef_, rtol=1e-10)
 
 
 def test_targets_in_memory_and_blocks_of_unknown_length_go_together():
@@ -446,6 +452,10 @@ def delayed_blocks(*parts):
         (delayed_blocks(X[:9], X[9:30]), blocks(Y[:29, 0]), "y must have an entry for each row, got 29 and 30 rows"),
         (blocks(X[:, 0]), blocks(Y[:, 0]), "X must be a 2D array"),
         (blocks(X), None, "y must be given"),
+        (dask.delayed(X), blocks(Y[:, 0]), "X must be a Dask array or data frame, got Delayed"),
+        (dd.from_pandas(pd.Series(X[:, 0]), npartitions=2), blocks(Y[:, 0]), "X must be a 2D array, got 1 dim"),
+        (blocks(X + 1j), blocks(Y[:, 0]), "block [0-9] must hold real numbers, got complex128"),
+        (blocks(X).map_blocks(csr_array), blocks(Y[:, 0]), "block [0-9] must be a dense array, got csr_array"),
         (delayed_blocks(np.full((9, P), np.nan), X[9:30]), blocks(Y[:30, 0]), "in row 0 of block 0"),
         (delayed_blocks(X[:9], np.full((9, P), np.inf)), blocks(Y[:18, 0]), "in row 0 of block 1"),
         (delayed_blocks(X[:9], np.full((9, P), 1e200)), blocks(Y[:18, 0]), "whose squares are finite"),
@@ -459,6 +469,19 @@ def test_what_is_wrong_is_one_sentence_and_nothing_looks_fitted(rows, target, se
     with pytest.raises(ValueError, match=sentence):
         model.fit(rows, target)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(
+    ("weight", "sentence"),
+    [
+        (2.0, "sample_weight must have an entry for each row, got 2.0 alone"),
+        (np.zeros(N), "sample_weight must be above 0 for some row, got 0 for all"),
+        (np.ones(N - 1), "sample_weight must have an entry for each row, got 3999 and 4000 rows"),
+    ],
+)
+def test_weights_that_are_none_are_one_sentence(weight, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        LinearRegression().fit(blocks(X), blocks(Y[:, 0]), sample_weight=weight)
 
 
 def with_large(value, where, kind=np.float64):

@@ -47,6 +47,8 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
     else:
         summary, folds = _parted_later(blocks, kind, folds)
     labels = sorted(summary.moments)
+    if not labels:
+        raise ValueError("sample_weight must be above 0 for some row, got 0 for all of them. Leave it out.")
     means = {label: summary.moments[label].mean for label in labels}
     triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
     if any(triangle is None for triangle in triangles.values()):

@@ -56,7 +56,7 @@ class Layout:
             target = table[TARGET] if self.targets == (TARGET,) else table[list(self.targets)]
         weight = table[WEIGHT] if self.has_weights else None
         beside = [name for name in (*self.targets, WEIGHT) if name in table.columns]
-        return table.drop(columns=beside), target, weight
+        return table.iloc[:, : table.shape[1] - len(beside)], target, weight  # they came last; no copy is made
 
 
 def made_on_device(path: str) -> Callable[[S], S]:
@@ -329,9 +329,13 @@ def read_block(number: int, layout: Layout, X: Any, y: Any, weight: Any) -> RowB
             f"block {number} must have the columns {list(names)}, got {[str(name) for name in X.columns]}."
         )
     rows = np.asarray(X) if layout.prepare is None else layout.prepare(X)
+    if rows.ndim == 0:
+        raise BlockError(f"block {number} must be a dense array, got {type(X).__name__}. Make it dense.")
     if rows.ndim != 2 or rows.shape[1] != n_features:
         raise BlockError(f"block {number} must have {n_features} columns, got shape {rows.shape}.")
     if layout.prepare is None and rows.dtype.kind not in "biuf":
+        if rows.dtype.kind == "c":
+            raise BlockError(f"block {number} must hold real numbers, got {rows.dtype}: Complex data not supported.")
         try:
             rows = rows.astype(np.float64)
         except (TypeError, ValueError):
@@ -359,7 +363,9 @@ def row_blocks(X: Any, y: Any = None, sample_weight: Any = None, *, with_words: 
 
 
 def _plain_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
-    if hasattr(X, "columns"):
+    if not isinstance(getattr(X, "ndim", None), int):  # something delayed has whatever it is asked for, as a task
+        raise ValueError(f"X must be a Dask array or data frame, got {type(X).__name__}. Make one of it.")
+    if X.ndim == 2 and hasattr(X, "columns"):
         return _table_blocks(X, y, sample_weight)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2D array, got {X.ndim} dimensions. Reshape your data.")
@@ -382,9 +388,10 @@ def _table_blocks(X: Any, y: Any, sample_weight: Any) -> RowBlocks:
         y = None
     weights = {WEIGHT: sample_weight} if _is_lazy_table(sample_weight) else {}
     sample_weight = None if weights else sample_weight
-    rows = list((X.assign(**targets, **weights) if targets or weights else X).to_delayed())
+    table = X.assign(**targets, **weights) if targets or weights else X
+    rows = list(table.to_delayed())
     layout = Layout(len(names), names, tuple(targets), bool(weights))
-    beside = _beside(X, y, "y", len(rows)), _beside(X, sample_weight, "sample_weight", len(rows))
+    beside = _beside(table, y, "y", len(rows)), _beside(table, sample_weight, "sample_weight", len(rows))
     return RowBlocks(rows, *beside, layout, given)
 
 
@@ -399,6 +406,8 @@ def _beside(X: Any, part: Any, what: str, n_blocks: int) -> list[Any]:
     if not is_in_blocks(part):
         import dask.array
 
+        if np.ndim(part) == 0:
+            raise ValueError(f"{what} must have an entry for each row, got {part!r} alone. Take an array of them.")
         part = dask.array.from_array(np.asarray(part))
     if not hasattr(part, "chunks"):
         return _as_many(list(part.to_delayed()), n_blocks, what)  # of a data frame beside an array

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import pellucid
+from pellucid.core.cards import card_of
 from pellucid.core.scale import table_in_blocks
 from pellucid.core.scale.table_in_blocks import TableInBlocks
 from pellucid.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -68,6 +69,8 @@ def test_the_fit_is_that_in_memory_to_the_last_bit_and_is_proved_by_a_pass(model
     in_blocks = again(model).fit(blocks(X, width=2), blocks(target), **weights(weight))
     assert_same_bits(in_memory, in_blocks)
     assert in_blocks.certificate_.holds
+    at_fit = [[claim.value for claim in one.certificate_.claims] for one in (in_blocks, in_memory)]
+    assert at_fit[0] == at_fit[1]
     proved = pellucid.verify(in_blocks, blocks(X, 999), blocks(target, 999), random_state=0, **weights(weight, 999))
     in_memory_too = pellucid.verify(in_memory, X, target, random_state=0, **own)
     assert proved.holds
@@ -168,6 +171,30 @@ def test_a_changed_model_is_noticed(change):
         certificate = pellucid.verify(model, blocks(X), blocks(Y))
     assert not certificate.holds
     assert "not the training data" not in certificate.reason
+
+
+@pytest.mark.parametrize("change", ["values of leaves", "thresholds", "features", "counts", "sides of missing values"])
+@pytest.mark.parametrize("of_missing", [False, True], ids=["all there", "some missing"])
+def test_the_proof_at_the_fit_notices_a_changed_tree(change, of_missing):
+    rows = blocks(X if of_missing else np.nan_to_num(X, posinf=9.0, neginf=-9.0))
+    model = HistGradientBoostingRegressor(**SMALL).fit(rows, blocks(Y))
+    card = card_of(type(model))
+    data = card.rules_for(model).check(model, rows, blocks(Y), reset=False)
+    assert card.proof_of(model, data).holds  # as at the fit: not inside of verify
+    CHANGES[change](model)
+    assert not card.proof_of(model, data).holds
+
+
+def test_the_proof_at_the_fit_searches_the_split_of_a_node_again():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(400, 3))
+    target = np.where(rows[:, 0] > 0.0, 1.0, -1.0) + 0.01 * rng.normal(size=400)
+    model = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2).fit(blocks(rows, 90), blocks(target, 90))
+    other = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2).fit(rows[:, [1, 2]], target)
+    card, trees = card_of(type(model)), other.trees_  # the best of the other columns is a right tree, but no best one
+    model.trees_ = replace(trees, feature=np.where(trees.feature >= 0, trees.feature + 1, trees.feature))
+    data = card.rules_for(model).check(model, blocks(rows, 90), blocks(target, 90), reset=False)
+    assert [claim.name for claim in card.proof_of(model, data).failed] == ["splits"]
 
 
 @pytest.mark.parametrize("what", ["a value", "a target", "a weight"])

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.ensemble.boosting_blocks import on_bins
-from pellucid.proofs.ensemble.boosting_node import NodeSums, walked
+from pellucid.proofs.ensemble.boosting_node import NodeSums, wrong_nodes
 from pellucid.proofs.ensemble.boosting_problem import (
     BY_RESIDUAL,
     GIVEN,
@@ -33,6 +33,7 @@ from pellucid.proofs.ensemble.boosting_problem import (
     most_leaves,
     row_losses,
 )
+from pellucid.proofs.ensemble.boosting_ways import RowsByWays, rows_by_ways, ways_down
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.sampling import draws, is_fitting, most_wrong
 from pellucid.proofs.seen import Seen
@@ -71,7 +72,7 @@ def _prove(fitted: Seen, parameters: Seen, data: TrainingData, *, is_whole: bool
     structure = Claim("structure", statement, float(len(faults)), 0.0, REFIT)
     if faults:
         return Certificate("replayed", (structure,))
-    setting = Setting.of(fitted, parameters, data)
+    setting = Setting.of(fitted, parameters, data, is_whole=is_whole)
     n_rounds = fitted.n_iter_ if is_whole else min(1, fitted.n_iter_)
     trees = TreeArrays.of(fitted.trees_).picked(range(n_rounds * setting.n_outputs))
     if setting.is_in_bins:
@@ -183,12 +184,15 @@ class RoundsReplay:
         """Replay the rounds; search so many rows for the best splits of sampled nodes."""
         setting, trees = self.setting, self.trees
         raw = np.repeat(self.fitted.baseline_[:, np.newaxis], len(setting.y), axis=1)
-        held = None if setting.held_out is None else np.repeat(
-            self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1
-        )  # fmt: skip
+        held = None
+        if is_whole and setting.held_out is not None:
+            held = np.repeat(self.fitted.baseline_[:, np.newaxis], len(setting.held_out[1]), axis=1)
         keys = np.random.default_rng(int(self.fitted.random_seeds_[1]))
         chosen = self.choose_nodes(trees, rows_to_search, is_whole=is_whole)
         sampled, self.n_ways = chosen.nodes, chosen.n_ways
+        if not isinstance(setting.X, np.ndarray):  # in blocks: one pass for all that will be asked of them
+            ways = rows_by_ways(setting.X, trees, sampled)
+            setting = self.setting = replace(setting, X=ways, has_missing=ways.has_missing)
         self.note_losses(raw, held)
         for t in range(self.n_rounds):
             before = raw.copy() if setting.n_outputs > 1 else raw  # one tree is looked at before it is added
@@ -217,7 +221,8 @@ class RoundsReplay:
     ) -> None:
         """Check the tree of output ``k`` against the predictions before its round, and add its values to ``raw``."""
         s, parameters = self.setting, self.parameters
-        leaf, wrong = walked(tree, s)
+        ways = s.X.ways[k] if isinstance(s.X, RowsByWays) else ways_down(tree, s.X)
+        leaf, wrong = ways.leaf, wrong_nodes(tree, ways, s)
         first, second = derivatives(s, before, k)
         sums = NodeSums(tree, leaf, first, second, s, parameters)
         largest = float(np.abs(before).max(initial=0.0))

@@ -14,9 +14,10 @@ import numpy as np
 
 from pellucid.proofs.arrays import Array
 from pellucid.proofs.ensemble.boosting_problem import BY_RESIDUAL, LOG_LOSS, Setting, level_of, weighted_quantile
+from pellucid.proofs.ensemble.boosting_ways import Ways
 from pellucid.proofs.rounding import EPSILON, TINY, sum_error
 from pellucid.proofs.seen import Seen
-from pellucid.proofs.tree.trees import WORD, TreeArrays, walk
+from pellucid.proofs.tree.trees import TreeArrays
 
 LEAST_HESSIAN = 1e-3
 LEAST_SUPPORT = 10.0
@@ -34,26 +35,23 @@ class NodeSums:
         m, n = tree.n_nodes, len(leaf)
         self.gradient, self.hessian = (np.bincount(leaf, weights=w, minlength=m) for w in (gradients, hessians))
         self.size, self.count = np.bincount(leaf, np.abs(gradients), minlength=m), np.bincount(leaf, minlength=m)
-        parents = np.flatnonzero(~tree.is_leaf)
-        left, right = tree.left[parents], tree.right[parents]
-        for parent, a, b in zip(parents[::-1], left[::-1], right[::-1], strict=True):
-            for sums in (self.gradient, self.hessian, self.size, self.count):
-                sums[parent] = sums[a] + sums[b]
+        add_children(tree, self.gradient, self.hessian, self.size, self.count)
         bits = max(1, n.bit_length())
         self.units = (
             _unit(np.abs(gradients).max(initial=0.0), min(46, 62 - bits)),
             _unit(hessians.max(initial=0.0), 62 - 2 * bits),
         )
-        self._bound(parents, left, right)
+        self._bound()
 
-    def _bound(self, parents: Array, left: Array, right: Array) -> None:
+    def _bound(self) -> None:
         """Set values and the bounds of children, from the root down."""
         m, l2 = self.tree.n_nodes, self.parameters.l2_regularization + STABILIZER
         self.lower, self.upper = np.full(m, -np.inf), np.full(m, np.inf)
         self.value = -self.gradient / (self.hessian + l2)
         if not self.setting.direction.any():
             return
-        for parent, a, b in zip(parents, left, right, strict=True):
+        parents = np.flatnonzero(~self.tree.is_leaf)
+        for parent, a, b in zip(parents, self.tree.left[parents], self.tree.right[parents], strict=True):
             for child in (a, b):
                 self.lower[child], self.upper[child] = self.lower[parent], self.upper[parent]
                 self.value[child] = np.clip(self.value[child], self.lower[parent], self.upper[parent])
@@ -189,45 +187,34 @@ def _unit(largest: float, bits: int) -> float:
     return float(2.0 ** (math.frexp(max(float(largest), 1e-280))[1] - bits - 1))
 
 
-def walked(tree: TreeArrays, setting: Setting) -> tuple[Array, Array]:
-    """Return the leaf of each row, and which nodes have other rows, thresholds or directions than the rules say."""
-    m, n = tree.n_nodes, len(setting.y)
-    leaf = np.zeros(n, dtype=np.int64)
-    count, mass = np.zeros(m), np.zeros(m)
-    missing, highest = np.zeros(m, dtype=np.int64), np.full(m, -np.inf)
-    sets = np.zeros_like(tree.left_categories)
-    for rows, node in walk(tree, setting.X, np.arange(n), leaf.copy()):
-        leaf[rows] = node
-        count += np.bincount(node, minlength=m)
-        mass += np.bincount(node, weights=setting.weight[rows], minlength=m)
-        above = tree.parent[node]
-        if above[0] < 0:
-            continue
-        x = setting.X[rows, tree.feature[above]].astype(np.float64)
-        is_missing = np.isnan(x)
-        missing += np.bincount(above, weights=is_missing, minlength=m).astype(np.int64)
-        on_left = (tree.left[above] == node) & ~is_missing
-        np.maximum.at(highest, above[on_left], x[on_left])
-        by_set = on_left & (tree.category_row[above] >= 0)
-        if by_set.any():
-            code = x[by_set].astype(np.int64)
-            bit = (np.uint32(1) << (code % WORD).astype(np.uint32)).astype(np.uint32)
-            np.bitwise_or.at(sets, (tree.category_row[above[by_set]], code // WORD), bit)
+def wrong_nodes(tree: TreeArrays, ways: Ways, setting: Setting) -> Array:
+    """Return which nodes have other rows, thresholds or directions than the rules say."""
+    m, n = tree.n_nodes, len(ways.leaf)
+    count, mass = np.bincount(ways.leaf, minlength=m), np.bincount(ways.leaf, weights=setting.weight, minlength=m)
+    add_children(tree, count, mass)
     wrong = (count != tree.n_node_samples) | (
         np.abs(mass - tree.weighted_n_node_samples) > sum_error(n) * setting.weight.sum()
     )
     inner = np.flatnonzero(~tree.is_leaf)
     left, right = tree.children_left[inner], tree.children_right[inner]
     no_side = np.where(setting.has_missing[tree.feature[inner]], False, count[left] > count[right])
-    wrong[inner] |= (missing[inner] == 0) & (tree.missing_go_to_left[inner] != no_side)
+    wrong[inner] |= (ways.missing[inner] == 0) & (tree.missing_go_to_left[inner] != no_side)
     rows_of_sets = tree.category_row[inner]
     by_set = rows_of_sets >= 0
-    wrong[inner[by_set]] |= (sets != tree.left_categories)[rows_of_sets[by_set]].any(axis=1)
+    wrong[inner[by_set]] |= (ways.sets != tree.left_categories)[rows_of_sets[by_set]].any(axis=1)
     for node in inner[~by_set]:
         edges = setting.edges[tree.feature[node]]
-        place = int(np.searchsorted(edges, highest[node]))
+        place = int(np.searchsorted(edges, ways.highest[node]))
         wrong[node] |= tree.threshold[node] != (edges[place] if place < len(edges) else np.inf)
-    return leaf, np.asarray(wrong)
+    return np.asarray(wrong)
+
+
+def add_children(tree: TreeArrays, *sums: Array) -> None:
+    """Put sums of what their children have into all nodes but the leaves, from the last to the root."""
+    parents = np.flatnonzero(~tree.is_leaf)[::-1]
+    for parent, a, b in zip(parents, tree.left[parents], tree.right[parents], strict=True):
+        for one in sums:
+            one[parent] = one[a] + one[b]
 
 
 def candidates(column: Array, g: Array, h: Array, edges: Array, *, is_category: bool, has_missing: bool) -> Array:

@@ -38,7 +38,7 @@ NO_SPLIT, OF_TRAINING, GIVEN = "none", "split", "given"
 class Setting:
     """The training rows, without those held out, and what the parameters say about the features."""
 
-    X: Array
+    X: Any
     y: Array
     weight: Array
     is_weighted: bool
@@ -52,16 +52,17 @@ class Setting:
     sets: Array
     held_out: tuple[Array, Array, Array] | None
     given: Any
-    """The rows as they were given: where these are in blocks, ``X``, ``held_out`` and ``edges`` are about bins."""
+    """The rows as they were given: where ``verify`` reads them in blocks, ``X``, ``held_out`` and ``edges`` are about
+    bins. A fit leaves ``X`` in blocks until it is known which trees are looked at."""
 
     @property
     def is_in_bins(self) -> bool:
-        """Whether the rows are in blocks."""
+        """Whether bins stand for the values of the rows."""
         return self.given is not self.X
 
     @classmethod
-    def of(cls, fitted: Seen, parameters: Seen, data: TrainingData) -> Setting:
-        """Return the problem of a fit."""
+    def of(cls, fitted: Seen, parameters: Seen, data: TrainingData, *, is_whole: bool) -> Setting:
+        """Return the problem of a fit; for a proof that is not whole, rows in blocks stay there."""
         X, p, y = data.X, data.X.shape[1], np.asarray(data.y, dtype=np.float64)
         weight, is_weighted = data.weights, data.weight is not None
         if getattr(parameters, "class_weight", None) is not None:
@@ -73,16 +74,17 @@ class Setting:
             held_out = X[held], y[held], weight[held]
             X, y, weight = X[kept], y[kept], weight[kept]
         edges, mask, rows = list(fitted.bin_thresholds_), category_mask(fitted, p), X
-        if not isinstance(X, np.ndarray):
+        if is_whole and not isinstance(X, np.ndarray):
             X = bins_of(X, edges, mask)
             held_out = None if held_out is None else (bins_of(held_out[0], edges, mask), *held_out[1:])
             edges = edges_of_bins(edges)
+        has_missing = np.asarray(np.isnan(X).any(axis=0)) if isinstance(X, np.ndarray) else np.zeros(p, dtype=bool)
         given: Any = parameters.monotonic_cst
         if isinstance(given, dict):
             given = [given.get(name, 0) for name in fitted.feature_names]
         return cls(
             X, y, weight, is_weighted, parameters.loss, getattr(parameters, "quantile", None), len(fitted.baseline_),
-            edges, mask, np.isnan(X).any(axis=0),
+            edges, mask, has_missing,
             np.zeros(p, dtype=np.int64) if given is None else np.asarray(given, dtype=np.int64),
             _interaction_sets(parameters.interaction_cst, p), held_out, rows,
         )  # fmt: skip

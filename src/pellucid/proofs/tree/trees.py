@@ -170,7 +170,11 @@ def goes_left(trees: TreeArrays, columns: Any, rows: Array, node: Array) -> Arra
     """Return which rows go left at the nodes they are at."""
     if not len(rows):  # which a sparse matrix has no numbers for
         return np.empty(0, dtype=bool)
-    x = np.asarray(columns[rows, trees.feature[node]], dtype=np.float64).ravel()
+    return values_left(trees, np.asarray(columns[rows, trees.feature[node]], dtype=np.float64).ravel(), node)
+
+
+def values_left(trees: TreeArrays, x: Array, node: Array) -> Array:
+    """Return which values go left, one at each of some nodes."""
     missing, row = trees.missing_go_to_left[node], trees.category_row[node]
     left, by_set = sent_left(x, trees.threshold[node], missing), row >= 0
     if by_set.any():

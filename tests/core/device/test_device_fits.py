@@ -482,7 +482,8 @@ def test_questions_in_other_kinds(there: There) -> None:
             model.predict(asked)
     with pytest.raises(ValueError, match="n_samples|0 sample"):
         model.predict(there(X[:0]))
-    assert not model.predict(there(X).requires_grad_()).requires_grad
+    said: Any = model.predict(there(X).requires_grad_())
+    assert not said.requires_grad
     neighbors = KNeighborsRegressor(3).fit(there(X), there(y))
     distances, indices = neighbors.kneighbors(X[:20])
     assert isinstance(distances, np.ndarray)

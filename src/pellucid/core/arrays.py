@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -111,6 +112,8 @@ class RowsToSend:
     tensor: Any
     device: Any
     was_numpy: bool
+    names: tuple[str, ...] | None = None
+    """Of the columns of a data frame, where all have one."""
 
     @classmethod
     def of(cls, X: Any) -> RowsToSend:
@@ -119,8 +122,27 @@ class RowsToSend:
 
         if sparse.issparse(X):
             raise ValueError("X must be dense on a device, got a sparse matrix. Fit it on the host.")
-        was_numpy = not is_foreign(X)
-        return cls(torch.as_tensor(np.asarray(X) if was_numpy else X), wanted_device(), was_numpy)
+        if is_foreign(X):
+            return cls(torch.as_tensor(X), wanted_device(), was_numpy=False)
+        rows = np.asarray(X)
+        if rows.dtype.kind not in "biuf" or rows.dtype.itemsize > 8:
+            raise ValueError(f"X must hold numbers to be sent to a device, got {rows.dtype}. Convert it.")
+        with warnings.catch_warnings():  # a file that is only read is shared all the same: nobody writes into rows
+            warnings.filterwarnings("ignore", message="The given NumPy array is not writ")
+            return cls(torch.as_tensor(readable(rows)), wanted_device(), was_numpy=True, names=_column_names(X))
+
+
+def _column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a data frame's columns as scikit-learn keeps them: all must be words."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def readable(values: Array) -> Array:
+    """Return an array that torch can read: none with lines that run backwards, or with bytes in another order."""
+    if any(stride < 0 for stride in values.strides) or not values.dtype.isnative:
+        return np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
+    return values
 
 
 def is_on_device(X: Any) -> bool:

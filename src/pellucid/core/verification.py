@@ -118,8 +118,6 @@ def verify(
         return certificate
     if options:
         raise TypeError(f"{next(iter(options))} must be left out for {type(model).__name__}. It is verified without.")
-    if isinstance(model, CertifiedEstimator) and (is_foreign(X) or "backend_" in vars(model)):
-        model, (X, y, sample_weight) = to_host(model), map(_brought_here, (X, y, sample_weight))
     whole, model = model, model[-1] if isinstance(model, Pipeline) else model
     if not isinstance(model, CertifiedEstimator):
         raise TypeError(
@@ -169,6 +167,8 @@ def _proof_of_pipeline(pipeline: Pipeline, X: Data, y: Data, sample_weight: Data
 
 def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data | None) -> Certificate:
     """Return what the proof on the model's card finds in the user's data, checked by the rules of the fit."""
+    if is_foreign(X) or "backend_" in vars(model):
+        model, (X, y, sample_weight) = to_host(model), map(_brought_here, (X, y, sample_weight))
     card = card_of(type(model))
     changed = changed_parameters(model.fit_parameters_, parameter_texts(model, card.parameters))
     if changed:
@@ -309,6 +309,8 @@ def _fitted(step: Any, X: Data, y: Data, options: dict[str, Any]) -> tuple[Any, 
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two values are the same up to rounding; of estimators, all that both hold beside evidence."""
+    if is_foreign(one):
+        return is_foreign(other) and same(on_host(one), on_host(other))
     if isinstance(one, BaseEstimator):
         return type(one) is type(other) and _same_parts(_parts(one), _parts(other))
     if isinstance(one, (float, np.floating)) and isinstance(other, (float, np.floating, int)):

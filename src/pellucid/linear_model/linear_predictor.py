@@ -118,7 +118,7 @@ class CertifiedLine(LinearPredictor, GaussianInference):
                 data.X, fit_intercept=self.fit_intercept, if_not_finite=partial(check_finite, data.X, self)
             )
         check_finite(data.given[0], self)
-        return make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight)
+        return make_design(data.X, fit_intercept=self.fit_intercept, sample_weight=data.weight, known=data.known)
 
     def _fit_of(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.fit import Fit
-from pellucid.core.scale.moments import RowMoments, groups_of
+from pellucid.core.scale.moments import RowMoments, groups_of, refuse_no_weight
 from pellucid.core.scale.row_blocks import RowBlock, RowBlocks
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -28,8 +28,7 @@ def mixed_nb_in_passes(estimator: Any, blocks: RowBlocks, _watch: Watch) -> Fit:
     """Return the fit to all rows, by class and column."""
     asked = asked_columns(estimator.densities, blocks)
     found: Columns = blocks.reduce(columns_of_block, join_columns, asked)
-    if not found:
-        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
+    refuse_no_weight(found)
     classes = np.array(sorted(found))
     return _fit_of(estimator, classes, [found[label] for label in classes.tolist()], asked)
 

@@ -18,6 +18,7 @@ from pellucid.core.device.device_rows import refuse_device
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import CLASSES, NUMBERS, PASSES, UNCHECKED, InputRules
+from pellucid.core.scale.lazy_answers import with_numpy
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
@@ -75,7 +76,7 @@ class KNeighbors(CertifiedEstimator):
             from pellucid.core.device.device_fits import answer_there
 
             return answer_there(self, "kneighbors", X, n_neighbors, return_distance)  # type: ignore[no-any-return]
-        found = self._nearest(X, n_neighbors)
+        found = (self if X is None else with_numpy(self))._nearest(X, n_neighbors)
         return (found.distances, found.indices) if return_distance else found.indices
 
     def kneighbors_graph(self, X: Data = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:

@@ -38,6 +38,9 @@ class TrainingData:
     folds: Array | None = None
     """The fold of cross-validation that each row belongs to, where they stand for more."""
 
+    known: tuple[Array, Array] | None = None
+    """Mean and scatter of the columns, targets of numbers last, where rows that stand for others were made of them."""
+
     stored_in: Any = None
     """The kind of float that answers are stored in, where it is not that of these rows, which stand for others."""
 
@@ -103,8 +106,10 @@ def fingerprint(*arrays: Any) -> str:
         digest.update(repr((tuple(array.shape), size)).encode())
         step = _step(values.shape, size)
         if hasattr(values, "cpu"):  # a tensor, perhaps on a device: only what is looked at comes here
-            places = np.arange(0, size, step)
-            sample = values[np.unravel_index(places, values.shape)] if size else values.reshape(-1)
+            if size and not values.is_contiguous():
+                sample = values[np.unravel_index(np.arange(0, size, step), values.shape)]
+            else:  # without a list of places, which would have to be sent there
+                sample = values.reshape(-1)[::step]
             digest.update(_bytes(sample.detach().cpu().numpy()))
             continue
         flat = values.reshape(-1) if values.flags.c_contiguous else values.flat  # the same order; the first is quicker

@@ -68,6 +68,7 @@ class DenseDesign:
         fit_intercept: bool = True,
         sample_weight: Array | None = None,
         if_not_finite: Callable[[], None] | None = None,
+        known: tuple[Array, Array] | None = None,
     ) -> None:
         self.X = X
         self.if_not_finite = if_not_finite
@@ -78,7 +79,11 @@ class DenseDesign:
         self.root_weight = None if sample_weight is None else np.sqrt(sample_weight)
         self.total_weight = float(X.shape[0] if sample_weight is None else sample_weight.sum())
         self._mean = None if fit_intercept else np.zeros(X.shape[1])
-        self._centers_first = X.dtype != np.float64 or X.size < SMALL or self._seems_far()
+        self._gram: Array | None = None
+        """``A'A`` where it is known, with the mean, of more columns perhaps: those of the target come behind them."""
+        if known is not None:
+            self._mean, self._gram = known[0][: X.shape[1]], known[1][: X.shape[1], : X.shape[1]]
+        self._centers_first = X.dtype != np.float64 or X.size < SMALL or known is not None or self._seems_far()
         if not self.is_plain:
             if if_not_finite is not None:
                 if_not_finite()
@@ -174,6 +179,8 @@ class DenseDesign:
 
     def normal_equations(self, b: Array) -> tuple[Array, Array]:
         """Return ``A'A`` and ``A'b``, reading ``X`` once; the means come out on the way if nobody knew them."""
+        if self._gram is not None:
+            return self._gram, self.transposed_times(b)
         if self._small is not None:
             return self._small.T @ self._small, np.asarray(self._small.T @ b)
         plain = self.is_plain
@@ -223,6 +230,8 @@ class DenseDesign:
 
     def gram(self, columns: Array | None = None, others: Array | None = None) -> Array:
         """Return ``A[:, columns]' A[:, others]``."""
+        if columns is None and others is None and self._gram is not None:
+            return self._gram
         if columns is None and others is None:
             return self.normal_equations(np.empty((self.shape[0], 0)))[0]
         if others is not None:

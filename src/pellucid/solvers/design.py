@@ -65,11 +65,18 @@ class Design(Protocol):
         """Return ``X[rows]`` as it was given, dense, in float64."""
 
 
-def make_design(X: Array, *, fit_intercept: bool, sample_weight: Array | None = None) -> Design:
-    """Return the design of a dense array or a sparse matrix."""
-    kind = SparseDesign if sparse.issparse(X) else DenseDesign
+def make_design(
+    X: Array,
+    *,
+    fit_intercept: bool,
+    sample_weight: Array | None = None,
+    known: tuple[Array, Array] | None = None,
+) -> Design:
+    """Return the design of a dense array or a sparse matrix; ``known`` are mean and scatter of the columns."""
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return kind(X, fit_intercept=fit_intercept, sample_weight=weight)
+    if sparse.issparse(X):
+        return SparseDesign(X, fit_intercept=fit_intercept, sample_weight=weight)
+    return DenseDesign(X, fit_intercept=fit_intercept, sample_weight=weight, known=known if fit_intercept else None)
 
 
 def centering_noise(design: Design) -> Array:

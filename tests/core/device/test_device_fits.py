@@ -10,21 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pellucid
+from pellucid.cluster import KMeans
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.device import device_rows
 from pellucid.core.device.device_moments import PIECE, moments_of
+from pellucid.core.device.moments_triton import TILE, side_by_side, sums_of_targets, tiles_of
 from pellucid.core.input_rules import NO_TARGET
-from pellucid.decomposition import PCA
+from pellucid.decomposition import PCA, FactorAnalysis
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
+from pellucid.kernel_ridge import KernelRidge
 from pellucid.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeCV
 from pellucid.manifold import MDS
 from pellucid.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
+from pellucid.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from pellucid.proofs.training_data import fingerprint
+from pellucid.solvers.dense_design import DenseDesign
 from tests.core.device.conftest import torch
 
 There = Callable[[Any], Any]
@@ -348,3 +357,184 @@ def test_parts_are_fitted_on_the_host(there: There) -> None:
     model = GaussianNB().fit(there(X[:200]), there(labels[:200])).partial_fit(X[200:], labels[200:])
     np.testing.assert_allclose(model.theta_, GaussianNB().fit(X, labels).theta_, rtol=1e-12)
     assert model.backend_ == "NumPy on the host"
+
+
+def test_products_of_a_card_put_together(there: There) -> None:
+    rng = np.random.default_rng(2)
+    for p, q in ((1, 0), (30, 1), (32, 2), (70, 4)):
+        X, y = rng.standard_normal((200, p)), rng.standard_normal((200, q))
+        wide = np.zeros((200, -(-p // TILE) * TILE))
+        wide[:, :p] = X
+        sides = wide.reshape(200, -1, TILE).transpose(1, 2, 0)
+        tiles = np.stack([sides[i] @ sides[j].T for i, j in tiles_of(p).T])
+        table = np.column_stack([X, y, np.ones(200)])
+        lines = np.column_stack([np.ones(200), y]).T @ X
+        found = side_by_side(there(tiles), there(lines), sums_of_targets(there(y)), 200)
+        np.testing.assert_allclose(found, table.T @ table, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [PCA, Ridge, LinearRegression])
+def test_small_tables_are_not_summed_again(kind: Any, there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = table()
+    target = () if kind is PCA else (y,)
+    host = kind().fit(X, *target)
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("the scatter is known from the rows")
+
+    monkeypatch.setattr(DenseDesign, "_products", refuse)
+    monkeypatch.setattr(DenseDesign, "_column_means", refuse)
+    model = kind().fit(there(X), *map(there, target))
+    name = "components_" if kind is PCA else "coef_"
+    np.testing.assert_allclose(on_host(getattr(model, name)), getattr(host, name), rtol=1e-9, atol=1e-12)
+    assert model.certificate_.holds
+
+
+def test_fingerprints_take_no_list_of_places_there(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = table()
+    here = fingerprint(X, y), fingerprint(X[:, ::2])
+    wide = there(X)[:, ::2]
+    assert fingerprint(wide) == here[1]
+    monkeypatch.setattr(np, "unravel_index", None)
+    assert fingerprint(there(X), there(y)) == here[0]
+
+
+@pytest.mark.parametrize("kind", [Ridge, PCA, GaussianNB, LogisticRegression, KMeans])
+def test_truth_values_derivatives_and_views_are_rows(kind: Any, there: There) -> None:
+    X, y, labels = table()
+    is_above = X.mean(axis=0) < X
+    target = () if kind in (PCA, KMeans) else (labels if is_classifier(kind()) else y,)
+    options = {"n_clusters": 2, "random_state": 0} if kind is KMeans else {}
+    for given, plain in (
+        (there(is_above), is_above.astype(np.float64)),
+        (there(X).requires_grad_(), X),
+        (there(np.ascontiguousarray(X.T)).T, X),
+        (there(np.rint(X).astype(np.int64)), np.rint(X)),
+    ):
+        model, host = (kind(**options).fit(rows, *targets) for rows, targets in (
+            (given, map(there, target)), (there(plain), map(there, target)),
+        ))  # fmt: skip
+        method = "transform" if kind is PCA else "predict"
+        said, same = (getattr(one, method)(rows) for one, rows in ((model, given), (host, there(plain))))
+        np.testing.assert_allclose(on_host(said).astype(np.float64), on_host(same).astype(np.float64), atol=1e-6)
+        assert pellucid.verify(model, given, *map(there, target)).holds
+
+
+def test_targets_of_other_kinds(there: There) -> None:
+    X, y, labels = table()
+    small = np.where(labels == 0, 125, 127).astype(np.int8)  # whose range has no 128
+    model = GaussianNB().fit(there(X), there(small))
+    np.testing.assert_array_equal(on_host(model.predict(there(X))), GaussianNB().fit(X, small).predict(X))
+    np.testing.assert_array_equal(on_host(GaussianNB().fit(there(X), labels.astype(np.uint16)).classes_), [0, 1, 2])
+    column = LogisticRegression().fit(there(X), there(labels[:, None]))
+    assert torch.equal(column.coef_, LogisticRegression().fit(there(X), there(labels)).coef_)
+    is_large = Ridge().fit(there(X), there(y > 0.0))
+    np.testing.assert_allclose(on_host(is_large.coef_), Ridge().fit(X, (y > 0.0) * 1.0).coef_, rtol=1e-9)
+    backwards, only_read = y[::-1], y.copy()
+    only_read.flags.writeable = False
+    np.testing.assert_allclose(
+        on_host(Ridge().fit(there(X), backwards).coef_), Ridge().fit(X, backwards).coef_, rtol=1e-9
+    )
+    assert torch.equal(Ridge().fit(there(X), only_read).coef_, Ridge().fit(there(X), there(y)).coef_)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "words"),
+    [
+        (GaussianNB, {"y": lambda y: np.where(np.arange(300) == 3, np.nan, y)}, "y must hold a label for each row"),
+        (GaussianNB, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one label for each row on a device"),
+        (LogisticRegression, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one label for each row on a device"),
+        (Ridge, {"y": lambda y: y + 1j}, "y must hold real numbers or labels, got torch.complex128"),
+        (Ridge, {"sample_weight": lambda _: ["a"] * 300}, "sample_weight must hold numbers"),
+        (Ridge, {"sample_weight": lambda y: 0.0 * y}, "sample_weight must be above 0 for some row, got all 0"),
+        (PCA, {"sample_weight": lambda y: 0.0 * y}, "sample_weight must be above 0 for some row, got all 0"),
+        (
+            MultinomialNB,
+            {"sample_weight": lambda y: 0.0 * y, "X": np.abs},
+            "sample_weight must be above 0 for some row",
+        ),
+        (FactorAnalysis, {"sample_weight": lambda y: 0.0 * y}, "sample_weight must be above 0 for some row"),
+        (KernelRidge, {"y": lambda y: y.astype(str).tolist()}, "y must be numbers"),
+        (KNeighborsRegressor, {"y": lambda y: y.astype(str).tolist()}, "y must be numbers"),
+        (KNeighborsClassifier, {"y": lambda y: y * np.nan}, "y must be finite"),
+        (KMeans, {"X": lambda X: X * 1e200}, "squares are finite"),
+        (LogisticRegression, {"X": lambda X: X * 1e200}, "squares are finite"),
+        (PCA, {"X": lambda X: X * 1e200}, "squares are finite"),
+        (Ridge, {"X": lambda X: X + 1j}, "X must hold float32, float64 or whole numbers"),
+    ],
+)
+def test_what_is_refused_leaves_nothing(kind: Any, change: Any, words: str, there: There) -> None:
+    X, _, labels = table()
+    given: dict[str, Any] = {"X": X, "y": labels.astype(np.float64)}
+    for name, make in change.items():
+        given[name] = make(given["X"] if name == "X" else given["y"])
+    model = kind()
+    with pytest.raises(ValueError, match=words):
+        model.fit(**{name: part if isinstance(part, list) else there(part) for name, part in given.items()})
+    assert not [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
+
+
+def test_questions_in_other_kinds(there: There) -> None:
+    X, y, _ = table()
+    model = Ridge().fit(there(X), there(y))
+    for asked in (there(X).to(torch.float16), there(X).to(torch.complex128)):
+        with pytest.raises(ValueError, match="X must hold float32, float64 or whole numbers"):
+            model.predict(asked)
+    with pytest.raises(ValueError, match="n_samples|0 sample"):
+        model.predict(there(X[:0]))
+    said: Any = model.predict(there(X).requires_grad_())
+    assert not said.requires_grad
+    neighbors = KNeighborsRegressor(3).fit(there(X), there(y))
+    distances, indices = neighbors.kneighbors(X[:20])
+    assert isinstance(distances, np.ndarray)
+    np.testing.assert_array_equal(indices, on_host(neighbors.kneighbors(there(X[:20]))[1]))
+
+
+def test_what_shows_a_model_shows_one_of_a_device(there: There) -> None:
+    X, y, _ = table()
+    model = Lasso(alpha=0.1).fit(there(X), there(y))
+    assert "Lasso" in model._repr_html_()
+    np.testing.assert_array_equal(model.sparse_coef_.toarray()[0], on_host(model.coef_))
+
+
+def test_bool_targets_are_left_out_one_by_one(there: There) -> None:
+    X, y, _ = table()
+    model, host = RidgeCV().fit(there(X), there(y > 0.0)), RidgeCV().fit(X, (y > 0.0) * 1.0)
+    assert float(model.best_score_) == pytest.approx(float(host.best_score_), rel=1e-9)
+
+
+def test_rows_so_small_that_their_squares_vanish_are_no_error(there: There) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 4)) * 1e-200
+    for rows in (there(X), X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # to their precision all rows may be one
+            model = KMeans(2, random_state=0, n_init=1).fit(rows)
+        assert bool(np.isfinite(on_host(model.cluster_centers_)).all())
+
+
+def test_frames_backward_and_read_only_rows_are_sent(there: There) -> None:
+    X, y, _ = table()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    only_read = X.copy()
+    only_read.flags.writeable = False
+    with pellucid.on_device(there(X).device):
+        model = Ridge().fit(frame, pd.Series(y))
+        assert list(model.feature_names_in_) == list("abcde")
+        np.testing.assert_allclose(model.predict(frame), Ridge().fit(X, y).predict(X))
+        with pytest.raises(ValueError, match="X must have the columns.*Put them in order"):
+            model.predict(frame[list("edcba")])
+        backwards = Ridge().fit(X[::-1], y[::-1])
+        np.testing.assert_array_equal(Ridge().fit(only_read, y).coef_, Ridge().fit(X, y).coef_)
+        with pytest.raises(ValueError, match="X must hold numbers to be sent to a device, got object"):
+            Ridge().fit(frame.astype(object), y)
+    np.testing.assert_allclose(backwards.coef_, model.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_pipelines_are_verified(dtype: str, there: There) -> None:
+    X, y, _ = table(dtype)
+    whole = make_pipeline(StandardScaler(), PCA(3), Ridge()).fit(there(X), there(y))
+    assert pellucid.verify(whole, there(X), there(y)).holds
+    whole[0].mean_ = whole[0].mean_ + 0.1
+    with pytest.warns(pellucid.UncertifiedWarning):
+        assert not pellucid.verify(whole, there(X), there(y)).holds

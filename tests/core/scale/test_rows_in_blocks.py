@@ -475,7 +475,7 @@ def test_what_is_wrong_is_one_sentence_and_nothing_looks_fitted(rows, target, se
     ("weight", "sentence"),
     [
         (2.0, "sample_weight must have an entry for each row, got 2.0 alone"),
-        (np.zeros(N), "sample_weight must be above 0 for some row, got 0 for all"),
+        (np.zeros(N), "sample_weight must be above 0 for some row, got all 0"),
         (np.ones(N - 1), "sample_weight must have an entry for each row, got 3999 and 4000 rows"),
     ],
 )

@@ -166,7 +166,7 @@ class MeasuredOnDevice:
         there = torch.from_numpy(centers).to(self.X.device)
         moved = (there - self.origin) * self.unit
         sizes = (moved * moved).sum(dim=1)
-        most = reach * self.unit**2 - self.squares
+        most = reach * self.unit * self.unit - self.squares
         if float(sizes.max()) < LARGEST_SQUARE:
             factors, starts, errors = self._factors(moved, sizes)
             most += errors

@@ -19,9 +19,17 @@ from pellucid.core.arrays import RowsToSend, as_they_are, is_foreign, on_host, w
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.device.class_answers import FROM_SCORES
 from pellucid.core.device.device_moments import block_weights, refuse_values
-from pellucid.core.device.device_rows import DeviceRows, NoDeviceFormError, device_rows, label_codes, refuse_device
+from pellucid.core.device.device_rows import (
+    DeviceRows,
+    NoDeviceFormError,
+    device_rows,
+    label_codes,
+    plain_rows,
+    refuse_device,
+    without_derivatives,
+)
 from pellucid.core.device.places import Place, at_place, settle, to_host
-from pellucid.core.input_rules import CLASSES, NO_TARGET, NUMBERS, PASSES, InputRules
+from pellucid.core.input_rules import CLASSES, NO_TARGET, PASSES, InputRules
 from pellucid.core.labels import refuse_no_labels
 from pellucid.core.scale.block_data import check_count, look_at_columns
 from pellucid.core.scale.pass_fits import fit_by_passes
@@ -142,7 +150,9 @@ def checked(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: An
         X = X.to(rows.sent_to.device)
     weight = block_weights(RowBlock(0, X, None, rows.weights[0]))
     check_finite_there(X)
-    if rules.target == NUMBERS:
+    if isinstance(y, np.ndarray) and not is_classifier(estimator):
+        raise ValueError(f"y must be numbers, got {y.dtype}: Unknown label type. Code words as numbers.")
+    if is_foreign(y):
         check_finite_there(y, "y")
     kept = None
     xp = array_namespace(X)
@@ -160,13 +170,13 @@ def checked(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: An
 
 
 def check_finite_there(X: Any, name: str = "X") -> None:
-    """Refuse NaN and infinity."""
+    """Refuse NaN, infinity, and values whose squares overflow."""
     xp = array_namespace(X)
     if not xp.isdtype(X.dtype, "real floating"):
         return
-    # a finite sum shows at the cost of reading the numbers once that all are finite, unless it overflows
-    if not np.isfinite(float(xp.sum(X, dtype=xp.float64))):
-        refuse_values(RowBlock(0, X) if name == "X" else RowBlock(0, X[:0], X))
+    # a finite sum of squares shows at the cost of reading the numbers once that all are finite
+    if not np.isfinite(float(xp.linalg.vector_norm(X, dtype=xp.float64))):
+        refuse_values(RowBlock(0, X) if name == "X" else RowBlock(0, X[:0], X), name)
 
 
 def answer_there(model: Any, name: str, X: Any, *given: Any, **options: Any) -> Any:
@@ -179,6 +189,7 @@ def answer_there(model: Any, name: str, X: Any, *given: Any, **options: Any) -> 
     X = X if sent is None else sent.tensor.to(sent.device)
     if X.ndim != 2:
         raise ValueError(f"X must be a 2D array, got {X.ndim} dimensions. Reshape your data.")
+    X = plain_rows(X)
     place = Place.of(X)
     if not place.xp.isdtype(X.dtype, "real floating"):
         X = place.xp.astype(X, place.dtype)
@@ -187,6 +198,9 @@ def answer_there(model: Any, name: str, X: Any, *given: Any, **options: Any) -> 
             f"X must have the columns of the fit: X has {X.shape[1]} features, but {type(model).__name__} is expecting "
             f"{model.n_features_in_} features as input."
         )
+    known = vars(model).get("feature_names_in_")
+    if known is not None and sent is not None and sent.names is not None and tuple(known) != sent.names:
+        raise ValueError(f"X must have the columns {list(known)}, got {list(sent.names)}. Put them in order.")
     check_finite_there(X)
     with as_they_are():
         found = form(at_place(model, place), X, *given, **options)
@@ -226,7 +240,7 @@ def score_there(model: Any, X: Any, y: Any = None, sample_weight: Any = None) ->
         target, weight = beside
         return float(score(target, said, sample_weight=weight))
     xp = place.xp
-    target = y if is_foreign(y) else place.holding(np.asarray(y))
+    target = without_derivatives(y) if is_foreign(y) else place.holding(np.asarray(y))
     weight = xp.ones(said.shape[0], dtype=xp.float64, device=place.device)
     if sample_weight is not None:
         weight = xp.astype(sample_weight if is_foreign(sample_weight) else place.holding(sample_weight), xp.float64)

@@ -46,7 +46,8 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
         found = on_host(_products_of_chunks(parts, weight, near))
     total, moved = float(found[p, p]), found[p, :p] / found[p, p]
     scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
-    return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused where the sums are looked at
+        return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
 
 
 def _lies_far(products: Array) -> bool:
@@ -169,10 +170,12 @@ def block_weights(block: RowBlock) -> Any:
 def _numbers(y: Any) -> Any:
     if isinstance(y, np.ndarray):
         raise ValueError(f"y must be numbers, got {y.dtype}: Unknown label type. Code words as numbers.")
-    return array_namespace(y).reshape(y, (y.shape[0], -1))
+    xp = array_namespace(y)
+    y = xp.reshape(y, (y.shape[0], -1))
+    return xp.astype(y, xp.uint8) if y.dtype == xp.bool else y
 
 
-def refuse_values(block: RowBlock) -> None:
+def refuse_values(block: RowBlock, name: str = "X") -> None:
     """Say which row holds NaN, infinity, or values whose squares overflow."""
     for what, part in (("X", block.X), ("y", block.y)):
         if part is None or isinstance(part, np.ndarray):
@@ -185,14 +188,16 @@ def refuse_values(block: RowBlock) -> None:
                 f"{what} must be finite: Input contains NaN or infinity, in row {row} of block {block.number}. "
                 "Drop such rows, or fill them."
             )
-    raise ValueError("X must have values whose squares are finite, got larger ones. Change its units.")
+    raise ValueError(f"{name} must have values whose squares are finite, got larger ones. Change its units.")
 
 
 def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
     """Return so many rows of a block, evenly spaced among those of each label, with the weights of all."""
     place, weight, totals = Place.of(block.X), block_weights(block), dict[Any, float]()
     xp = place.xp
-    if not bool(xp.isfinite(xp.sum(block.X, dtype=xp.float64))):
+    if xp.isdtype(block.X.dtype, "real floating") and not bool(
+        xp.isfinite(xp.linalg.vector_norm(block.X, dtype=xp.float64))
+    ):
         refuse_values(block)
     labels, codes = np.array([None]), xp.zeros(block.X.shape[0], dtype=xp.int64, device=place.device)
     if kind == "classes":
@@ -206,14 +211,15 @@ def look_at_block(block: RowBlock, kind: str, count: int) -> FirstLook:
         some = places[place.holding(np.unique(np.linspace(0, n - 1, max(1, count // len(labels))).astype(np.int64)))]
         own = np.ones(len(some)) if weight is None else on_host(weight[some])
         totals[label] = float(n if weight is None else xp.sum(weight[places]))
-        rows.append(on_host(block.X[some]))
+        kept = on_host(block.X[some])
+        rows.append(kept if kept.dtype.kind == "f" else kept.astype(np.float64))
         weights.append(own * (totals[label] / own.sum()))
         names += [label] * len(some)
     if not rows:  # all weights are 0
         return FirstLook({}, None, np.empty((0, block.X.shape[1])), np.empty(0), np.empty(0, dtype=object))
-    kept = np.array(names, dtype=object if kind == "rows" else None)
+    labels = np.array(names, dtype=object if kind == "rows" else None)
     moments = None if kind == "classes" else summarize_block(block, kind).moments[None]
-    return FirstLook(totals, moments, np.concatenate(rows), np.concatenate(weights), kept)
+    return FirstLook(totals, moments, np.concatenate(rows), np.concatenate(weights), labels)
 
 
 def count_block(block: RowBlock, _how: str, threshold: float | None) -> BlockCounts:

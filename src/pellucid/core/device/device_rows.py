@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pellucid.core.array_api import array_namespace
 from pellucid.core.arrays import RowsToSend, is_foreign, on_host
 from pellucid.core.device.places import Place
 from pellucid.core.scale.row_blocks import Layout, RowBlock, RowBlocks
@@ -135,21 +136,17 @@ def device_rows(X: Any, y: Any, sample_weight: Any) -> DeviceRows:
     rows = X.tensor if isinstance(X, RowsToSend) else X
     if rows.ndim != 2:
         raise ValueError(f"X must be a 2D array, got {rows.ndim} dimensions. Reshape your data.")
-    _check_dtype(rows)
-    if not rows.shape[0] or not rows.shape[1]:
-        raise ValueError(
-            f"X must have rows and columns, got none: Found array with 0 sample(s) or 0 feature(s) "
-            f"(shape={tuple(rows.shape)}) while a minimum of 1 is required."
-        )
-    place = Place.of(rows)
+    rows = plain_rows(rows)
+    place, names = Place.of(rows), X.names if isinstance(X, RowsToSend) else None
     sent_to = Place(place.library, X.device, place.dtype) if isinstance(X, RowsToSend) else None
     y, weight = (
         _beside(rows, part, what, sent_to or place) for part, what in ((y, "y"), (sample_weight, "sample_weight"))
     )
-    return DeviceRows([rows], [y], [weight], Layout(int(rows.shape[1])), (rows, y, weight), sent_to=sent_to)
+    return DeviceRows([rows], [y], [weight], Layout(int(rows.shape[1]), names), (rows, y, weight), sent_to=sent_to)
 
 
-def _check_dtype(X: Any) -> None:
+def plain_rows(X: Any) -> Any:
+    """Return rows of a kind that every method can work with: without a record of derivatives, 0 and 1 as numbers."""
     if str(X.dtype).rpartition(".")[2] not in (
         "float32",
         "float64",
@@ -161,6 +158,19 @@ def _check_dtype(X: Any) -> None:
         "bool",
     ):
         raise ValueError(f"X must hold float32, float64 or whole numbers on a device, got {X.dtype}. Convert it.")
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(
+            f"X must have rows and columns, got none: Found array with 0 sample(s) or 0 feature(s) "
+            f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
+        )
+    X = without_derivatives(X)
+    xp = array_namespace(X)
+    return xp.astype(X, xp.uint8) if X.dtype == xp.bool else X  # torch takes no differences of truth values
+
+
+def without_derivatives(part: Any) -> Any:
+    """Return a tensor that records no derivatives: none pass through a fit, and torch writes into no such tensor."""
+    return part.detach() if getattr(part, "requires_grad", False) else part
 
 
 def _beside(X: Any, part: Any, what: str, place: Place) -> Any:
@@ -169,12 +179,18 @@ def _beside(X: Any, part: Any, what: str, place: Place) -> Any:
         return None
     if not is_foreign(part):
         part = np.asarray(part)
-        if part.dtype.kind in "OSU":
+        if part.dtype.kind in "OSU" and what == "y":
             return _as_long(X, part, what)
+        if part.dtype.kind not in "biuf":
+            raise ValueError(f"{what} must hold numbers, got {part.dtype}. Convert it.")
         part = place.holding(part)
+    elif not place.xp.isdtype(part.dtype, ("bool", "integral", "real floating")):
+        raise ValueError(f"{what} must hold real numbers or labels, got {part.dtype}. Convert it.")
     elif part.device != place.device:
         part = place.holding(on_host(part))
-    return _as_long(X, part, what)
+    if str(part.dtype).rpartition(".")[2] in ("uint16", "uint32", "uint64"):  # which torch can only store
+        part = place.xp.astype(part, place.xp.int64)
+    return _as_long(X, without_derivatives(part), what)
 
 
 def _as_long(X: Any, part: Any, what: str) -> Any:
@@ -219,16 +235,26 @@ def arriving(X: Any, ends: Sequence[tuple[int, int]], there: Any) -> Iterator[An
         yield part
 
 
+def label_column(y: Any) -> Any:
+    """Return labels as a vector; refuse several for each row."""
+    if y.ndim > 2 or (y.ndim == 2 and y.shape[1] != 1):
+        raise ValueError(f"y must be one label for each row on a device, got shape {tuple(y.shape)}. Fit on the host.")
+    return y.reshape(-1)
+
+
 def label_codes(y: Any, place: Place) -> tuple[Array, Any]:
     """Return the different labels as NumPy array, sorted, and the code of each row's at a place."""
+    y = label_column(y)
     if isinstance(y, np.ndarray):
         classes, codes = np.unique(y, return_inverse=True)
         return classes, place.holding(codes.reshape(-1))
-    xp, y = place.xp, place.xp.reshape(y, (-1,))
+    xp = place.xp
+    if xp.isdtype(y.dtype, "real floating") and not bool(xp.all(xp.isfinite(y))):
+        raise ValueError("y must hold a label for each row, got NaN or infinity. Drop such rows.")
     if xp.isdtype(y.dtype, "integral"):
         low, high = int(xp.min(y)), int(xp.max(y))
         if high - low < MOST_LABELS:  # without sorting the rows
-            values = xp.arange(low, high + 1, dtype=y.dtype, device=place.device)
+            values = xp.astype(xp.arange(high - low + 1, device=place.device) + low, y.dtype)  # int8 has no 127 + 1
             is_there = xp.stack([xp.any(y == value) for value in values])
             codes = (xp.cumulative_sum(xp.astype(is_there, xp.int64)) - 1)[xp.astype(y - low, xp.int64)]
             return on_host(values[is_there]), codes

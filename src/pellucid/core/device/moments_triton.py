@@ -8,6 +8,7 @@ taken where the columns lie near 0 beside their deviation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -101,32 +102,65 @@ def products_of_columns(parts: Sequence[Any]) -> Array | None:
         or not {X.dtype, y.dtype} <= {torch.float32, torch.float64}
     ):
         return None
-    sides = -(-p // TILE)
-    left, right = np.triu_indices(sides)
+    tiles = _tiles_there(p, X.device)
     each = max(1, -(-n // (SHARES * ROWS))) * ROWS
     n_shares = -(-n // each)
     room = {"dtype": torch.float64, "device": X.device}
-    squares = torch.empty((n_shares, len(left), TILE, TILE), **room)
+    squares = torch.empty((n_shares, tiles.shape[1], TILE, TILE), **room)
     lines = torch.empty((n_shares, 1 + q, p), **room)
-    tiles = (torch.tensor(side, dtype=torch.int32, device=X.device) for side in (left, right))
     ran = run_loop(
-        loops.products, (len(left), n_shares), X, *tiles, squares, n, each, P=p, TILE=TILE, ROWS=ROWS,
+        loops.products, (tiles.shape[1], n_shares), X, *tiles, squares, n, each, P=p, TILE=TILE, ROWS=ROWS,
         num_warps=WARPS, num_stages=STAGES,
     ) and run_loop(
         loops.sums, (1 + q, n_shares), X, y, lines, n, each, *y.stride(), P=p, WIDTH=max(16, 1 << (p - 1).bit_length()),
         ROWS=ROWS_SUMMED,
     )  # fmt: skip
-    if not ran:
-        return None
-    beside = torch.ones((n, 1 + q), **room)
-    beside[:, 1:] = y[:, :q] if q else beside[:, :0]
-    whole = np.empty((p + q + 1, p + q + 1))
-    for i, j, tile in zip(left, right, on_host(squares.sum(dim=0)), strict=True):
+    return side_by_side(squares.sum(dim=0), lines.sum(dim=0), sums_of_targets(y[:, :q]), n) if ran else None
+
+
+def tiles_of(p: int) -> Array:
+    """Return the tiles on and above the diagonal of so many columns, by row and by column."""
+    return np.stack(np.triu_indices(-(-p // TILE)))
+
+
+@cache
+def _tiles_there(p: int, there: Any) -> Any:
+    """Return the same as a tensor, sent there once."""
+    import torch
+
+    return torch.tensor(tiles_of(p), dtype=torch.int32, device=there)
+
+
+def sums_of_targets(y: Any) -> Any:
+    """Return the sums of some columns, then their products with each other line by line, in double precision.
+
+    As sums of long products: a card multiplies matrices of so few columns on a few of its processors only.
+    """
+    import torch
+
+    columns = y.to(torch.float64).unbind(dim=1)
+    products = [torch.sum(left * right) for left in columns for right in columns]
+    return torch.stack([*map(torch.sum, columns), *products]) if products else y.new_empty(0, dtype=torch.float64)
+
+
+def side_by_side(squares: Any, lines: Any, targets: Any, n: int) -> Array:
+    """Return the products of all columns from tiles of those of the rows, their sums, and what targets add.
+
+    ``lines`` are the sums of the columns and their products with each target. All comes to the host in one piece: each
+    time that the host waits for a card costs as much as a product of a thousand numbers.
+    """
+    import torch
+
+    (more, p), pieces = lines.shape, (squares, lines, targets)
+    found = on_host(torch.cat([piece.reshape(-1) for piece in pieces]))
+    tiles, beside, own = np.split(found, np.cumsum([math.prod(piece.shape) for piece in pieces])[:-1])
+    whole = np.zeros((p + more, p + more))
+    for (i, j), tile in zip(tiles_of(p).T, tiles.reshape(-1, TILE, TILE), strict=True):
         block = whole[i * TILE : min((i + 1) * TILE, p), j * TILE : min((j + 1) * TILE, p)]
         block[:] = tile[: block.shape[0], : block.shape[1]]
-    order = [*range(p, p + q + 1)]
-    back = [order[-1], *order[:-1]]  # ones come first there and last here
-    whole[:p, back] = on_host(lines.sum(dim=0)).T
-    whole[np.ix_(back, back)] = on_host(beside.T @ beside)
+    q, (ones, *products) = more - 1, beside.reshape(more, p)
+    whole[:p, -1] = ones
+    whole[:p, p:-1] = np.reshape(products, (q, p)).T
+    whole[p:-1, -1], whole[p:-1, p:-1], whole[-1, -1] = own[:q], own[q:].reshape(q, q), n
     upper = np.triu(whole)
     return np.asarray(upper + np.triu(whole, 1).T)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.array_api import array_namespace, device
-from pellucid.core.arrays import is_foreign, on_host
+from pellucid.core.arrays import is_foreign, on_host, readable
 from pellucid.core.cards import LATER, card_of
 
 
@@ -42,6 +42,8 @@ class Place:
 
     def holding(self, values: Any, dtype: Any = None) -> Any:
         """Return numbers as an array there."""
+        if isinstance(values, np.ndarray):
+            values = readable(values if values.flags.writeable else values.copy())  # torch warns of what is read-only
         return self.xp.asarray(values, dtype=dtype, device=self.device)
 
     @property

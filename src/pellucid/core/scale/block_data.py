@@ -63,8 +63,9 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         numbers = target[:, 0] if is_one_target(y, target.shape[1]) else np.ascontiguousarray(target)
     own = found.labels if folds else None
     return TrainingData(
-        rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own, stored_in=kind_of_float
-    )
+        rows, numbers, weight, given=(rows, numbers, weight), name=name, folds=own, known=found.known,
+        stored_in=kind_of_float,
+    )  # fmt: skip
 
 
 def numbers_like(blocks: RowBlocks) -> TrainingData:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.input_rules import SUMS
-from pellucid.core.scale.moments import groups_of
+from pellucid.core.scale.moments import groups_of, refuse_no_weight
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks, StandIn, made_on_device
 from pellucid.core.types import Array
 
@@ -79,6 +79,7 @@ def counted_rows(blocks: RowBlocks, how: str, threshold: float | None) -> StandI
     """Return rows with the counts of all, by class."""
     found = blocks.reduce(count_block, join_counts, how, threshold)
     labels = sorted(found.counts)
+    refuse_no_weight(labels)
     make = _rows_of_sums if how == SUMS else _rows_of_categories
     tables, weights = zip(*(make(found.counts[label], found.weights[label]) for label in labels), strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])

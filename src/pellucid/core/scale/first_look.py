@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.labels import encode_labels
-from pellucid.core.scale.moments import RowMoments, block_weights, refuse_values, rows_of_labels, summarize_block
+from pellucid.core.scale.moments import (
+    RowMoments,
+    block_weights,
+    refuse_no_weight,
+    refuse_values,
+    rows_of_labels,
+    summarize_block,
+)
 from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
@@ -44,8 +51,7 @@ def first_look(blocks: RowBlocks, kind: str) -> FirstLook:
     """Return what one pass leaves; ``kind`` is ``rows`` or ``classes``."""
     kept = min(MOST_ROWS, max(1, MOST_NUMBERS // blocks.n_features))
     found = blocks.reduce(look_at_block, join_looks, kind, -(-kept // len(blocks)))
-    if not found.totals:
-        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
+    refuse_no_weight(found.totals)
     return found
 
 

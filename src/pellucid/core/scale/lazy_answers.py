@@ -46,7 +46,7 @@ def _lazily(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             own = getattr(self, "_answers_in_blocks", None)  # of a model that must read more than the row it is asked
             found = own(name, X) if own else None
             return _answers(getattr(self, name), X, given, options) if found is None else found
-        return method(_with_numpy(self), X, *given, **options)
+        return method(with_numpy(self), X, *given, **options)
 
     answered.answers_lazily = True  # type: ignore[attr-defined]
     return answered
@@ -65,13 +65,13 @@ def _scored(score: Callable[..., Any]) -> Callable[..., Any]:
             from pellucid.core.scale.block_scores import score_blocks
 
             return score_blocks(self, X, *given, **options)
-        return score(_with_numpy(self), X, *given, **options)
+        return score(with_numpy(self), X, *given, **options)
 
     scored.answers_lazily = True  # type: ignore[attr-defined]
     return scored
 
 
-def _with_numpy(model: Any) -> Any:
+def with_numpy(model: Any) -> Any:
     """Return a model that answers for rows on the host: one that was fitted elsewhere is brought here."""
     if "backend_" not in vars(model):
         return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -238,6 +238,12 @@ def block_weights(block: RowBlock) -> Array | None:
     if weight.ndim != 1 or not np.isfinite(weight).all() or (weight < 0).any():
         raise BlockError(f"block {block.number} must have weights of at least 0, one for each row, got others.")
     return weight
+
+
+def refuse_no_weight(labels: Sized) -> None:
+    """Refuse rows of which none counts: no label has a sum."""
+    if not len(labels):
+        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
 
 
 def _numbers(y: Array | None, number: int) -> Array:

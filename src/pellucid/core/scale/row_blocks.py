@@ -94,6 +94,8 @@ class StandIn:
     weight: Array
     labels: Array
     """The class, or the fold, of each row."""
+    known: tuple[Array, Array] | None = None
+    """Mean and scatter of all columns, where nothing parts the rows: what sums over the table would only round."""
 
 
 def is_in_blocks(X: Any) -> bool:

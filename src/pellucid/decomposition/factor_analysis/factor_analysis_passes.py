@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pellucid.core.fit import Effort, Fit
-from pellucid.core.scale.moments import groups_of, join_summaries, summarize_block
+from pellucid.core.scale.moments import groups_of, join_summaries, refuse_no_weight, summarize_block
 from pellucid.core.scale.row_blocks import RowBlock, RowBlocks, made_on_device
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
@@ -20,7 +20,9 @@ from pellucid.solvers.presented_rows import without_constants
 
 def factors_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
     """Return the factors of all rows."""
-    found = blocks.reduce(summarize_block, join_summaries, "rows").moments[None]
+    moments = blocks.reduce(summarize_block, join_summaries, "rows").moments
+    refuse_no_weight(moments)
+    found = moments[None]
     d, mass = blocks.n_features, found.weight
     covariance = without_constants(found.scatter, found.mean, mass) / mass
     k = d if estimator.n_components is None else min(d, estimator.n_components)

@@ -31,7 +31,8 @@ from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once
 def find_components(data: TrainingData, parameters: Any, seed: int) -> Fit:
     """Return the components of the rows."""
     X, unit = in_ordinary_units(data.X)
-    design = make_design(X, fit_intercept=True, sample_weight=data.weight)
+    known = data.known if unit == 1.0 else None
+    design = make_design(X, fit_intercept=True, sample_weight=data.weight, known=known)
     refuse_one_row(design.total_weight)
     shape = (int(design.total_weight), X.shape[1])
     solver = chosen_solver(parameters, shape, is_sparse=sparse.issparse(X))

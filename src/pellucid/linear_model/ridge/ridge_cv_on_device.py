@@ -37,7 +37,7 @@ def left_out_block(block: RowBlock, fit: LeftOutFit) -> LeftOutSums:
         fitted = xp.reshape(z @ xp.reshape(weights, (p, t * a)), (-1, t, a))
         free = 1.0 - (own / fit.shared_weight)[:, None] - (z * z) @ inverses
         is_lone = (free < LEAST_FREE) & (own > 0.0)[:, None]
-        errors = (root * (y[rows] - y_mean))[:, :, None] - fitted
+        errors = (root * (xp.astype(y[rows], xp.float64) - y_mean))[:, :, None] - fitted
         errors = errors / xp.where(free < LEAST_FREE, xp.full_like(free, LEAST_FREE), free)[:, None, :]
         errors = xp.where(is_lone[:, None, :], xp.zeros_like(errors), errors)
         total += on_host(xp.sum(errors * errors, axis=0))

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, metadata_routing
 
+from pellucid.core.arrays import on_host
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.types import Array, Data, RandomState
 from pellucid.linear_model.linear_predictor import LinearPredictor
@@ -120,7 +121,7 @@ class ElasticNet(LinearPredictor, RegressorMixin, CertifiedEstimator):
     @property
     def sparse_coef_(self) -> sparse.csr_array:
         """``coef_`` as a sparse matrix with one row per target."""
-        return sparse.csr_array(np.atleast_2d(self.coef_))
+        return sparse.csr_array(np.atleast_2d(on_host(self.coef_)))
 
     def _settings(self) -> Settings:
         return Settings(

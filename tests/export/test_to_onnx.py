@@ -24,12 +24,14 @@ from sklearn.preprocessing import (
 )
 
 import pellucid
+from pellucid.cluster import KMeans, KMedians, KMedoids
 from pellucid.core.kinds.pages import DamagedFileError, NotAModelFileError
 from pellucid.core.onnx.graph import Graph
 from pellucid.decomposition import PCA
 from pellucid.export import NotExportableError, from_onnx
 from pellucid.export.measuring import difference, run
 from pellucid.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from pellucid.neighbors import KNeighborsClassifier, NearestCentroid
 from pellucid.svm import SVC
 
 X = np.random.default_rng(0).standard_normal((60, 3))
@@ -282,3 +284,27 @@ def test_what_would_grow_without_bound_is_refused_before_it_does(monkeypatch):
     model = SVC().fit(X, np.arange(60) % 5)
     with pytest.raises(NotExportableError, match="must hold at most 100 numbers to be exported, got"):
         pellucid.to_onnx(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(4),
+        KNeighborsClassifier(5, weights="distance"),
+        KNeighborsClassifier(3, metric="manhattan"),
+        KNeighborsClassifier(3, algorithm="brute"),
+        KNeighborsClassifier(3, p=3),
+        NearestCentroid(metric="manhattan"),
+        KMedoids(4),
+        KMedoids(4, metric="manhattan"),
+        KMedians(4, random_state=0),
+        KMeans(4, random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("step", [0.1, 1 / 3])
+def test_of_equally_near_points_a_graph_takes_the_one_that_the_model_takes(model, step):
+    rng = np.random.default_rng(0)
+    rows, asked = step * rng.integers(-6, 7, (120, 3)), step / 2 * rng.integers(-12, 13, (4000, 3))
+    model = clone(model).fit(rows, rng.integers(0, 3, 120))
+    assert difference(pellucid.to_onnx(model), model, asked).n_labels == 0

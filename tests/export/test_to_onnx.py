@@ -262,6 +262,12 @@ def test_sparse_rows_are_measured_and_wrong_ones_refused_by_the_model():
         pellucid.to_onnx(model, X[:, :2])
 
 
+def test_a_kernel_of_ones_own_is_refused():
+    model = SVC(kernel=lambda one, other: one @ other.T).fit(X, y > 3)
+    with pytest.raises(NotExportableError, match="SVC must have a kernel with a name to be exported, got a function"):
+        pellucid.to_onnx(model)
+
+
 def test_a_search_is_refused_with_what_to_export():
     search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=2).fit(X, y)
     with pytest.raises(NotExportableError, match="got sklearn.*GridSearchCV. Of a search export best_estimator_"):

@@ -78,7 +78,13 @@ def inputs_of(model: Any, graph: Graph) -> Rows:
     """Return the inputs of a model's graph: one matrix, or where the first step reads a table, its columns."""
     first = _first_step(model)
     table = _tables().get(type(first).__name__)
-    return graph.input(ROWS_NAME, n_columns=first.n_features_in_) if table is None else table[0](first, graph)
+    if table is not None:
+        return cast("Rows", table[0](first, graph))
+    if not hasattr(first, "n_features_in_"):  # of functions on rows of any kind
+        raise NotExportableError(
+            f"{type(first).__name__} must have a kernel with a name to be exported, got a function."
+        )
+    return graph.input(ROWS_NAME, n_columns=first.n_features_in_)
 
 
 def _first_step(model: Any) -> Any:

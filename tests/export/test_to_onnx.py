@@ -6,18 +6,33 @@ import sys
 
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 from onnx import numpy_helper
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, PolynomialFeatures, StandardScaler
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
 import pellucid
+from pellucid.cluster import KMeans, KMedians, KMedoids
 from pellucid.core.kinds.pages import DamagedFileError, NotAModelFileError
 from pellucid.core.onnx.graph import Graph
 from pellucid.decomposition import PCA
 from pellucid.export import NotExportableError, from_onnx
 from pellucid.export.measuring import difference, run
 from pellucid.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from pellucid.neighbors import KNeighborsClassifier, NearestCentroid
+from pellucid.svm import SVC
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 y = X @ [1.0, -2.0, 0.5] + 3.0
@@ -193,3 +208,109 @@ def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx.helper", None)
     with pytest.raises(ImportError, match=r"pellucid.to_onnx needs onnx, .* pip install 'pellucid\[onnx\]'"):
         pellucid.to_onnx(Ridge().fit(X, y))
+
+
+def test_labels_that_no_graph_can_hold_are_refused():
+    labels = np.array([0, 2**63 + 5], dtype=np.uint64)[(y > 3).astype(int)]
+    with pytest.raises(NotExportableError, match="whole numbers must be at most 9,223,372,036,854,775,807"):
+        pellucid.to_onnx(LogisticRegression().fit(X, labels))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ColumnTransformer([("scaled", StandardScaler(), [0])], remainder="passthrough"),
+        ColumnTransformer([("scaled", StandardScaler(), [-1]), ("gone", "drop", [0]), ("kept", "passthrough", [1])]),
+        ColumnTransformer([("scaled", StandardScaler(), slice(0, 2)), ("kept", "passthrough", [0])]),
+        ColumnTransformer(
+            [("scaled", StandardScaler(), [0, 1])], remainder="drop", transformer_weights={"scaled": 3.0}
+        ),
+    ],
+)
+def test_columns_that_pass_are_dropped_or_are_weighed(columns):
+    for model in (make_pipeline(columns, Ridge()).fit(X, y), clone(columns).fit(X)):
+        assert difference(pellucid.to_onnx(model), model, X).largest <= 1e-12
+
+
+def test_a_pipeline_may_end_with_a_step_that_lets_pass():
+    model = Pipeline([("scaled", StandardScaler()), ("as it is", "passthrough")]).fit(X)
+    assert difference(pellucid.to_onnx(model), model, X).largest <= 1e-12
+
+
+def test_gaps_have_a_code_of_their_own():
+    codes = np.random.default_rng(2).integers(0, 3, (60, 2)).astype(float)
+    codes[::5, 0] = np.nan
+    for code in (-1, np.nan):
+        model = OrdinalEncoder(encoded_missing_value=code).fit(codes)
+        assert difference(pellucid.to_onnx(model), model, codes).largest == 0.0
+
+
+def test_words_in_a_matrix_and_functions_are_refused():
+    table = pd.DataFrame({"size": X[:, 0], "town": np.where(y > 3, "Bern", "Łódź")})
+    encoded = ColumnTransformer([("town", OneHotEncoder(), ["town"])], remainder="passthrough")
+    with pytest.raises(NotExportableError, match="words must stand in columns of their own .* 'pellucid fit'"):
+        pellucid.to_onnx(make_pipeline(encoded, Ridge()).fit(table, y))
+    with pytest.raises(NotExportableError, match="FunctionTransformer must have no function"):
+        pellucid.to_onnx(make_pipeline(FunctionTransformer(np.abs), Ridge()).fit(X, y))
+
+
+def test_sparse_rows_are_measured_and_wrong_ones_refused_by_the_model():
+    model = Ridge().fit(csr_array(X), y)
+    facts = {pair.key: pair.value for pair in pellucid.to_onnx(model, csr_array(X)).metadata_props}
+    assert facts["difference"].startswith("labels: 0 of 60 rows")
+    with pytest.raises(ValueError, match="X has 2 features, but Ridge is expecting 3"):
+        pellucid.to_onnx(model, X[:, :2])
+
+
+def test_a_kernel_of_ones_own_is_refused():
+    model = SVC(kernel=lambda one, other: one @ other.T).fit(X, y > 3)
+    with pytest.raises(NotExportableError, match="SVC must have a kernel with a name to be exported, got a function"):
+        pellucid.to_onnx(model)
+
+
+def test_a_search_is_refused_with_what_to_export():
+    search = GridSearchCV(Ridge(), {"alpha": [1.0, 2.0]}, cv=2).fit(X, y)
+    with pytest.raises(NotExportableError, match="got sklearn.*GridSearchCV. Of a search export best_estimator_"):
+        pellucid.to_onnx(search)
+    assert difference(pellucid.to_onnx(search.best_estimator_), search.best_estimator_, X).largest <= 1e-12
+
+
+def test_pairs_of_many_classes_take_little_place():
+    many = np.arange(200) % 20
+    rows = np.random.default_rng(0).standard_normal((200, 2)) + many[:, None]
+    proto = pellucid.to_onnx(SVC(probability=True, random_state=0).fit(rows, many))
+    assert max(len(one.raw_data) for one in proto.graph.initializer) <= 8 * 200 * 190  # rows and pairs of classes
+
+
+def test_what_would_grow_without_bound_is_refused_before_it_does(monkeypatch):
+    wide = PolynomialFeatures(6).fit(np.zeros((2, 300)))
+    with pytest.raises(NotExportableError, match="PolynomialFeatures must make at most 10,000 columns"):
+        pellucid.to_onnx(wide)
+    monkeypatch.setattr("pellucid.svm.machines_in_onnx.MOST_NUMBERS", 100)
+    model = SVC().fit(X, np.arange(60) % 5)
+    with pytest.raises(NotExportableError, match="must hold at most 100 numbers to be exported, got"):
+        pellucid.to_onnx(model)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        KNeighborsClassifier(4),
+        KNeighborsClassifier(5, weights="distance"),
+        KNeighborsClassifier(3, metric="manhattan"),
+        KNeighborsClassifier(3, algorithm="brute"),
+        KNeighborsClassifier(3, p=3),
+        NearestCentroid(metric="manhattan"),
+        KMedoids(4),
+        KMedoids(4, metric="manhattan"),
+        KMedians(4, random_state=0),
+        KMeans(4, random_state=0),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("step", [0.1, 1 / 3])
+def test_of_equally_near_points_a_graph_takes_the_one_that_the_model_takes(model, step):
+    rng = np.random.default_rng(0)
+    rows, asked = step * rng.integers(-6, 7, (120, 3)), step / 2 * rng.integers(-12, 13, (4000, 3))
+    model = clone(model).fit(rows, rng.integers(0, 3, 120))
+    assert difference(pellucid.to_onnx(model), model, asked).n_labels == 0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pellucid.core.kinds.pages import DamagedFileError, NotAModelFileError
 from pellucid.core.public_names import needs_extra
 from pellucid.export.stored_model import DOCUMENT, read_back
-from pellucid.export.to_onnx import written
+from pellucid.export.to_onnx import MOST_BYTES, evidence_of, written
 
 NOT_OURS = "file must be written by pellucid.to_onnx, which keeps the model beside its graph"
 
@@ -42,16 +43,32 @@ def from_onnx(path: str | os.PathLike[str]) -> Any:
         import onnx
     from google.protobuf.message import DecodeError
 
+    file = Path(path)
+    if file.stat().st_size > MOST_BYTES:
+        raise NotAModelFileError(f"file must take at most {MOST_BYTES:,} bytes, got {file.stat().st_size:,}.")
     try:
-        proto = onnx.load_model_from_string(Path(path).read_bytes())
+        proto = onnx.load_model_from_string(file.read_bytes())
     except DecodeError:
-        raise NotAModelFileError(f"{NOT_OURS}, got {Path(path).name}, which is no ONNX file.") from None
+        raise NotAModelFileError(f"{NOT_OURS}, got {file.name}, which is no ONNX file.") from None
     facts = {pair.key: pair.value for pair in proto.metadata_props}
     if DOCUMENT not in facts:
         raise NotAModelFileError(f"{NOT_OURS}. {facts.get('not_readable', 'This one does not hold it.')}")
     model = read_back(proto, facts)
-    graph, given = written(model)
-    again = graph.finish(given, {}, proto.graph.name)
-    if again.graph.SerializeToString(deterministic=True) != proto.graph.SerializeToString(deterministic=True):
-        raise DamagedFileError("graph must be that of the model in the file, but it is another: it was altered.")
+    _refuse_another(proto, facts, model)
     return model
+
+
+def _refuse_another(proto: Any, facts: Mapping[str, str], model: Any) -> None:
+    """Refuse a file that is not, operators and their versions included, what this model is written as."""
+    try:
+        again = written(model)
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        # each part of the model was as the registry allows, but they do not go together
+        raise DamagedFileError("model in the file must have a graph, but it has none: it was altered.") from error
+    said = proto.SerializeToString(deterministic=True)
+    again.metadata_props.extend(proto.metadata_props)
+    if again.SerializeToString(deterministic=True) != said:
+        raise DamagedFileError("graph must be that of the model in the file, but it is another: it was altered.")
+    wrong = [key for key, value in evidence_of(model).items() if facts.get(key) != value]
+    if wrong:
+        raise DamagedFileError(f"{wrong[0]} in the metadata must be that of the model in the file: it was altered.")

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
 
 from pellucid.core.onnx.answers import feeds_of
@@ -40,16 +41,17 @@ def measured(proto: Any, model: Any, X: Data) -> str:
     if found.n_labels:
         raise NotExportableError(
             f"labels of the graph must be those of the model, got others in {found.n_labels} of {found.n_rows} rows. "
-            "Report it with the model and the rows."
+            "Write words as in the table of the fit, if they are written otherwise; else report it with model and rows."
         )
     return str(found)
 
 
 def difference(proto: Any, model: Any, X: Data) -> Difference:
     """Return how the outputs of a graph differ from what the model says about these rows."""
+    answers = {output.name: _answer(model, output.name, X) for output in proto.graph.output}  # refuses wrong rows first
     said, n_labels, largest = run(proto, feeds_of(model, X)), 0, 0.0
-    for name, values in said.items():
-        own = _answer(model, name, X)
+    for name, own in answers.items():
+        values = said[name]
         if values.shape != own.shape:
             raise NotExportableError(f"{name} must have the shape {own.shape} of the model's, got {values.shape}.")
         if name == "label":
@@ -75,7 +77,8 @@ def _answer(model: Any, output: str, X: Data) -> Array:
         ("predict", "transform") if is_classifier(model) or is_regressor(model) else ("transform", "predict")
     )
     method = next(getattr(model, name) for name in names if hasattr(model, name))
-    return np.asarray(method(X))
+    found = method(X)
+    return np.asarray(found.toarray() if issparse(found) else found)
 
 
 def run(proto: Any, feeds: Mapping[str, Array]) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from pellucid.core.atomic import write_whole
 from pellucid.core.device.places import to_host
 from pellucid.core.kinds.pages import NotSaveableError
 from pellucid.core.onnx.answers import answers, inputs_of
-from pellucid.core.onnx.graph import Answers, Graph, NotExportableError
+from pellucid.core.onnx.graph import Graph, NotExportableError
 from pellucid.core.types import Data
 from pellucid.export.measuring import measured
 from pellucid.export.stored_model import stored
@@ -52,8 +52,9 @@ def to_onnx(model: Any, X: Data = None, *, path: str | os.PathLike[str] | None =
     """
     check_is_fitted(model)
     model = to_host(model) if "backend_" in vars(model) else model
-    graph, given = written(model)
-    proto = graph.finish(given, _facts(model, graph), type(model).__name__)
+    proto = written(model)
+    for key, value in _facts(model, proto).items():
+        proto.metadata_props.add(key=key, value=value)
     if proto.ByteSize() > MOST_BYTES:
         raise NotExportableError(f"graph must take at most {MOST_BYTES:,} bytes, got {proto.ByteSize():,}.")
     note = measured(proto, model, X) if X is not None else "not measured: no rows were given"
@@ -63,22 +64,26 @@ def to_onnx(model: Any, X: Data = None, *, path: str | os.PathLike[str] | None =
     return proto
 
 
-def written(model: Any) -> tuple[Graph, Answers]:
-    """Return the graph of a model and its answers in it."""
+def written(model: Any) -> Any:
+    """Return the answers of a model as a graph, without metadata."""
     graph = Graph()
-    return graph, answers(model, inputs_of(model, graph))
+    return graph.finish(answers(model, inputs_of(model, graph)), {}, type(model).__name__)
 
 
-def _facts(model: Any, graph: Graph) -> dict[str, str]:
-    """Return what stands in the metadata beside what was measured."""
+def evidence_of(model: Any) -> dict[str, str]:
+    """Return what the metadata say of the training data and of the proof."""
     last = model[-1] if isinstance(model, Pipeline) else model
     certificate = getattr(last, "certificate_", None)
-    facts = {
-        "written_by": f"pellucid {pellucid.__version__}",
+    return {
         "fingerprint": getattr(model[0] if isinstance(model, Pipeline) else model, "data_fingerprint_", ""),
         "certificate": "none" if certificate is None else certificate.verdict,
     }
+
+
+def _facts(model: Any, proto: Any) -> dict[str, str]:
+    """Return what stands in the metadata beside what was measured."""
+    facts = {"written_by": f"pellucid {pellucid.__version__}", **evidence_of(model)}
     try:
-        return facts | stored(model, graph)
+        return facts | stored(model, proto.graph.initializer)
     except NotSaveableError as refusal:
         return facts | {"not_readable": str(refusal)}

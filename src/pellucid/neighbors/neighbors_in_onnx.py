@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.onnx.class_answers import labels_at
-from pellucid.core.onnx.distances import power_distances, squared_distances, summed_differences
+from pellucid.core.onnx.distances import power_sums, rooted, squared_distances, summed_differences
 from pellucid.core.onnx.graph import DOUBLE, WHOLE, Answers, NotExportableError, Value
 from pellucid.neighbors.metric import Metric
 
@@ -44,7 +44,7 @@ def _nearest(model: Any, X: Value) -> tuple[Value, Value]:
     metric = Metric(model.effective_metric_, model.effective_metric_params_)
     rows: Any = model._fit_X
     if metric.name == "precomputed":
-        distances = X
+        power, sums = 1.0, X
     elif (
         metric.power is None
         or metric.name == "sqeuclidean"
@@ -56,11 +56,11 @@ def _nearest(model: Any, X: Value) -> tuple[Value, Value]:
         )
     else:
         known = np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
-        distances = power_distances(X, known, metric.power)
+        power, sums = metric.power, power_sums(X, known, metric.power)
     found = X.graph.apply(
-        "TopK", distances, np.array([int(model.n_neighbors)]), dtypes=(DOUBLE, WHOLE), largest=0, sorted=1, axis=1
+        "TopK", sums, np.array([int(model.n_neighbors)]), dtypes=(DOUBLE, WHOLE), largest=0, sorted=1, axis=1
     )
-    return found[0], found[1]
+    return rooted(found[0], power), found[1]
 
 
 def _weights(model: Any, distances: Value) -> Value | None:

@@ -15,6 +15,9 @@ from pellucid.svm.kernel_machine.machine_rows import class_blocks, class_pairs, 
 from pellucid.svm.kernel_machine.support_vector_model import machine_kernel, matrix_function
 from pellucid.svm.svc.svc_probability import SUREST
 
+MOST_NUMBERS = 2**27
+"""A gigabyte of doubles: pairs of classes times support vectors, in which a small model may grow large."""
+
 
 def svr(model: Any, X: Value) -> Answers:
     """Return numbers."""
@@ -24,6 +27,12 @@ def svr(model: Any, X: Value) -> Answers:
 def svc(model: Any, X: Value) -> Answers:
     """Return the label with most votes of the machines, and the scores."""
     n = len(model.classes_)
+    size = n * (n - 1) // 2 * max(n, len(model.support_))
+    if size > MOST_NUMBERS:
+        raise NotExportableError(
+            f"pairs of classes must hold at most {MOST_NUMBERS:,} numbers to be exported, got {size:,}. "
+            "Use LinearSVC, which has one for each class."
+        )
     coefs = machine_coefs(dense(model.dual_coef_), class_blocks(model.n_support_))
     scores = _products(model, X) @ coefs.T + model.intercept_
     if n == 2:
@@ -57,10 +66,11 @@ def _coupled(shares: Value, n: int) -> Value:
     It solves Qp = c1 where the sum of p is 1, hence (Q + 11')p = d1. That matrix is positive definite, so its equations
     are solved without a choice of pivots: a round for each class makes a column of [Q + 11', 1] one of the identity.
     """
-    above, below = (np.zeros((len(class_pairs(n)), n, n)) for _ in range(2))
-    for k, (i, j) in enumerate(class_pairs(n)):
-        above[k, i, j] = below[k, j, i] = 1.0
-    wins = shares @ (above - below).reshape(len(above), n * n) + below.sum(axis=0).reshape(1, n * n)
+    pairs = class_pairs(n)
+    place = np.full((n, n), 2 * len(pairs))
+    for k, (i, j) in enumerate(pairs):
+        place[i, j], place[j, i] = k, len(pairs) + k
+    wins = shares.graph.joined([shares, 1.0 - shares, shares.column(0) * 0.0]).columns(place.ravel())
     r = wins.reshape(-1, n, n)
     system = (r * r).sum() * np.eye(n) - r * r.transpose(0, 2, 1) + np.ones((n, n))
     rows = shares.graph.joined([system, (shares.column(0) * 0.0).reshape(-1, 1, 1) + np.ones((n, 1))], axis=2)

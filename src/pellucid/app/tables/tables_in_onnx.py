@@ -17,8 +17,8 @@ from pellucid.app.tables.dates import DATES, read_dates
 from pellucid.app.tables.preparation import MOST_CODES
 from pellucid.app.tables.understanding import FLAG, JOINED_WORDS, TEXT, WORD_KINDS
 from pellucid.app.tables.word_encoder import GAP
+from pellucid.core.onnx.answers import joined_columns
 from pellucid.core.onnx.graph import DOUBLE, WHOLE, WORDS, Answers, Graph, NotExportableError, Value
-from pellucid.core.onnx.transformers import as_matrix
 from pellucid.core.types import Array
 
 Table = Mapping[str, Value]
@@ -153,7 +153,7 @@ def target_means(step: Any, X: Table) -> Answers:
 
 def step_features(step: Any, X: Any) -> Answers:
     """Return numbers and the indicators of exceeding their thresholds."""
-    rows = as_matrix(X)
+    rows = joined_columns(X)
     pairs = enumerate(step.thresholds_)
     steps = [(rows.column(j) > edges[None]).cast(DOUBLE) for j, edges in pairs if len(edges)]
     return {"variable": rows.graph.joined([rows, *steps])}
@@ -161,7 +161,7 @@ def step_features(step: Any, X: Any) -> Answers:
 
 def comparable_numbers(step: Any, X: Any) -> Answers:
     """Return numbers in one unit, without gaps."""
-    unit = ((as_matrix(X) - step.center_) / step.scale_).clip(-float(step.limit), float(step.limit))
+    unit = ((joined_columns(X) - step.center_) / step.scale_).clip(-float(step.limit), float(step.limit))
     return {"variable": unit.is_nan().where(0.0, unit)}
 
 

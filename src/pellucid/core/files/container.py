@@ -171,7 +171,7 @@ def _checked_entry(name: str, row: Json, start: int) -> tuple[ArrayPlace, int]:
     dtype, shape, offsets = row["dtype"], row["shape"], row["data_offsets"]
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise NotAModelFileError(f"dtype of array {name[:80]!r} must be one of {tuple(DTYPES)}, got {describe(dtype)}.")
-    if not _are_sizes(shape) or len(shape) > MAX_DIMENSIONS or not _are_sizes(offsets) or len(offsets) != 2:
+    if not are_sizes(shape) or len(shape) > MAX_DIMENSIONS or not are_sizes(offsets) or len(offsets) != 2:
         raise NotAModelFileError(f"shape and data_offsets of array {name[:80]!r} must be short lists of sizes.")
     length = math.prod(shape) * DTYPES[dtype].itemsize  # Python's whole numbers do not overflow
     if offsets[1] - offsets[0] != length:
@@ -179,7 +179,8 @@ def _checked_entry(name: str, row: Json, start: int) -> tuple[ArrayPlace, int]:
     return ArrayPlace(DTYPES[dtype], tuple(shape), start + offsets[0]), start + offsets[1]
 
 
-def _are_sizes(values: Json) -> bool:
+def are_sizes(values: Json) -> bool:
+    """Return whether a value is a list of whole numbers that may be sizes or places."""
     return isinstance(values, list) and all(type(value) is int and 0 <= value <= MAX_FILE_BYTES for value in values)
 
 

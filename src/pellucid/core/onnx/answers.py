@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 
 from pellucid.core.cards import card_of
@@ -32,6 +33,8 @@ def answers(model: Any, X: Rows) -> Answers:
     """Return what a fitted model says about rows, by name: label, probabilities, scores, variable."""
     writer = _adapters().get(type(model).__name__)
     if writer is None and isinstance(model, Pipeline):
+        if model[-1] is None or isinstance(model[-1], str):
+            return {"variable": joined_columns(through(model, X))}
         return answers(model[-1], through(model[:-1], X))
     return cast("Answers", (writer or _writer_of_card(model))(model, X))
 
@@ -59,11 +62,29 @@ def transformed(step: Any, X: Rows) -> Rows:
     return cast("Rows", given["variable"])
 
 
+def joined_columns(X: Rows) -> Value:
+    """Return the columns of a table side by side; all are numbers, or all are words."""
+    if isinstance(X, Value):
+        return X
+    columns = list(X.values())
+    if len({column.dtype for column in columns}) > 1:
+        raise NotExportableError(
+            "columns of words must become numbers before they are put beside numbers, to be exported. Encode them."
+        )
+    return columns[0].graph.joined(columns)
+
+
 def inputs_of(model: Any, graph: Graph) -> Rows:
     """Return the inputs of a model's graph: one matrix, or where the first step reads a table, its columns."""
     first = _first_step(model)
     table = _tables().get(type(first).__name__)
-    return graph.input(ROWS_NAME, n_columns=first.n_features_in_) if table is None else table[0](first, graph)
+    if table is not None:
+        return cast("Rows", table[0](first, graph))
+    if not hasattr(first, "n_features_in_"):  # of functions on rows of any kind
+        raise NotExportableError(
+            f"{type(first).__name__} must have a kernel with a name to be exported, got a function."
+        )
+    return graph.input(ROWS_NAME, n_columns=first.n_features_in_)
 
 
 def _first_step(model: Any) -> Any:
@@ -77,7 +98,9 @@ def feeds_of(model: Any, X: Data) -> dict[str, Array]:
     """Return rows as the inputs of a model's graph take them."""
     first = _first_step(model)
     table = _tables().get(type(first).__name__)
-    return {ROWS_NAME: np.asarray(X, dtype=np.float64)} if table is None else table[1](first, X)
+    if table is not None:
+        return cast("dict[str, Array]", table[1](first, X))
+    return {ROWS_NAME: np.asarray(X.toarray() if issparse(X) else X, dtype=np.float64)}
 
 
 @cache
@@ -97,7 +120,7 @@ def _writer_of_card(model: Any) -> Writer:
     except LookupError:
         raise NotExportableError(
             f"model must be an estimator of pellucid, or a pipeline of such and of the transformers that model files "
-            f"know, got {kind.__module__}.{kind.__qualname__}."
+            f"know, got {kind.__module__}.{kind.__qualname__}. Of a search export best_estimator_."
         ) from None
     if not card.onnx:
         raise NotExportableError(

@@ -186,6 +186,11 @@ class Value:
     def places_in(self, known: Array, unknown: int) -> Value:
         """Return the place of each value among those known; ``unknown`` of one that is not."""
         is_words = known.dtype.kind in "OU"
+        if is_words != (self.dtype == WORDS):
+            raise NotExportableError(
+                "words must stand in columns of their own to be exported, and a matrix has numbers only. Encode them "
+                "before, or fit the table by 'pellucid fit'."
+            )
         if self.graph.ml_version < TABLES_SINCE and not is_words:
             same = self.equals(known.astype(DOUBLE)).cast(WHOLE)
             return (same.max() > 0).where(same.apply("ArgMax", axis=1, keepdims=1), unknown)
@@ -238,6 +243,11 @@ class Graph:
         if array.dtype.kind == "f":
             array = array.astype(DOUBLE)
         elif array.dtype.kind in "iu":
+            if array.max(initial=0) > np.iinfo(WHOLE).max:
+                raise NotExportableError(
+                    f"whole numbers must be at most {np.iinfo(WHOLE).max:,} to stand in a graph, got {array.max():,}. "
+                    "Fit to smaller labels."
+                )
             array = array.astype(WHOLE if dtype is None or dtype == WHOLE else DOUBLE)
         elif array.dtype.kind in "UO":
             array = array.astype(object)

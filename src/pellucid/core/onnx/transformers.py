@@ -8,32 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.onnx.answers import Rows, transformed
+from pellucid.core.onnx.answers import Rows, joined_columns, transformed
 from pellucid.core.onnx.graph import DOUBLE, WORDS, Answers, NotExportableError, Value
 
-
-def as_matrix(X: Rows) -> Value:
-    """Return the columns of a table side by side; all are numbers, or all are words."""
-    if isinstance(X, Value):
-        return X
-    columns = list(X.values())
-    if len({column.dtype for column in columns}) > 1:
-        raise NotExportableError(
-            "columns of words must become numbers before they are put beside numbers, to be exported. Encode them."
-        )
-    return columns[0].graph.joined(columns)
+MOST_MONOMIALS = 10_000
 
 
 def standard_scaler(step: Any, X: Rows) -> Answers:
     """Return numbers about their means, in units of their deviations."""
-    rows = as_matrix(X)
+    rows = joined_columns(X)
     rows = rows - step.mean_ if step.with_mean else rows
     return {"variable": rows / step.scale_ if step.with_std else rows}
 
 
 def simple_imputer(step: Any, X: Rows) -> Answers:
     """Return numbers with gaps filled, and where they were if that is asked for; words with a word for gaps."""
-    rows = as_matrix(X)
+    rows = joined_columns(X)
     if rows.dtype == WORDS:
         return {"variable": rows.equals("").where(np.array([step.statistics_], dtype=object), rows)}
     if not (isinstance(step.missing_values, float) and np.isnan(step.missing_values)):
@@ -51,18 +41,22 @@ def one_hot_encoder(step: Any, X: Rows) -> Answers:
     """Return a column of zeros and ones for each category; one that was never seen has none."""
     if step.drop is not None or step.min_frequency is not None or step.max_categories is not None:
         raise NotExportableError("OneHotEncoder must keep every category to be exported. Leave drop and limits out.")
-    rows = as_matrix(X)
+    rows = joined_columns(X)
     parts = [rows.column(j).places_in(known, -1).equals(np.arange(len(known))) for j, known in _known(step)]
     return {"variable": rows.graph.joined([part.cast(DOUBLE) for part in parts])}
 
 
 def ordinal_encoder(step: Any, X: Rows) -> Answers:
-    """Return the place of each category; what was never seen has the value for it, or none."""
-    rows, parts = as_matrix(X), []
+    """Return the place of each category; what was never seen has the value for it, or none, and so has a gap."""
+    if step.min_frequency is not None or step.max_categories is not None:
+        raise NotExportableError("OrdinalEncoder must keep every category to be exported. Leave the limits out.")
+    rows, parts = joined_columns(X), []
     unknown = np.nan if step.unknown_value is None else float(step.unknown_value)
     for j, known in _known(step):
-        place = rows.column(j).places_in(known, -1).cast(DOUBLE)
-        parts.append((place < 0.0).where(unknown, place))
+        column, is_gap = rows.column(j), known != known  # of numbers nan; words have none
+        place = column.places_in(known[~is_gap], -1).cast(DOUBLE)
+        place = (place < 0.0).where(unknown, place)
+        parts.append(column.is_nan().where(float(step.encoded_missing_value), place) if is_gap.any() else place)
     return {"variable": rows.graph.joined(parts)}
 
 
@@ -73,9 +67,21 @@ def _known(step: Any) -> list[tuple[int, Any]]:
     return list(enumerate(step.categories_))
 
 
+def function_transformer(step: Any, X: Rows) -> Answers:
+    """Return rows as they are, which is what a column transformer makes of columns that pass through."""
+    if step.func is not None:
+        raise NotExportableError("FunctionTransformer must have no function to be exported. Apply it before.")
+    return {"variable": X}  # type: ignore[dict-item]  # a table
+
+
 def polynomial_features(step: Any, X: Rows) -> Answers:
     """Return the monomials."""
-    rows = as_matrix(X)
+    if step.n_output_features_ > MOST_MONOMIALS:
+        raise NotExportableError(
+            f"PolynomialFeatures must make at most {MOST_MONOMIALS:,} columns to be exported, got "
+            f"{step.n_output_features_:,}: each has operators of its own. Lower the degree."
+        )
+    rows = joined_columns(X)
     return {"variable": rows.graph.joined([monomial(rows, powers) for powers in step.powers_])}
 
 
@@ -87,11 +93,12 @@ def monomial(X: Value, powers: Any) -> Value:
 
 def column_transformer(step: Any, X: Rows) -> Answers:
     """Return what the branches make of their columns, side by side."""
-    parts = []
-    for _, branch, columns in step.transformers_:
+    parts, factors = [], step.transformer_weights or {}
+    for name, branch, columns in step.transformers_:
         if branch == "drop" or not _n_columns(columns):
             continue
-        parts.append(as_matrix(transformed(branch, _chosen(X, columns, step))))
+        part = joined_columns(transformed(branch, _chosen(X, columns, step)))
+        parts.append(part * float(factors[name]) if name in factors else part)
     if len({part.dtype for part in parts}) == 1:
         return {"variable": parts[0].graph.joined(parts)}
     sizes = [_n_columns(columns) for _, branch, columns in step.transformers_ if branch != "drop"]
@@ -124,5 +131,6 @@ GRAPHS = {
     "OrdinalEncoder": ordinal_encoder,
     "PolynomialFeatures": polynomial_features,
     "ColumnTransformer": column_transformer,
+    "FunctionTransformer": function_transformer,
 }
 """By the name of the class."""

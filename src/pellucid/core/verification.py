@@ -178,8 +178,11 @@ def _proof_of(model: CertifiedEstimator, X: Data, y: Data, sample_weight: Data |
     data: TrainingData | RowBlocks
     X = rows_or_blocks(model, X) if isinstance(X, np.memmap) else X
     if is_in_blocks(X):
-        from pellucid.core.scale.block_proofs import data_to_prove
+        from pellucid.core.scale.block_proofs import data_to_prove, labels_out_of_order
 
+        first = labels_out_of_order(getattr(model, "classes_", None))
+        if first:
+            return refusal("classes", f"classes_ must be sorted, each label once, got {first}")
         data = data_to_prove(model, rules, X, y, sample_weight)
     else:
         data = rules.check(model, X, y, sample_weight, reset=False, classes=classes)

@@ -28,7 +28,6 @@ from pellucid.proofs.training_data import TrainingData
 
 def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: Any) -> TrainingData | RowBlocks:
     """Return rows with the sums that the proofs find in all blocks; or the blocks, for a proof that makes passes."""
-    refuse_unsorted_labels(getattr(model, "classes_", None))
     if rules.blocks == PASSES:
         return blocks_for(model, rules, X, y, sample_weight, reset=False)
     if rules.blocks in (BINS, IN_TURN):  # the proof reads the blocks itself
@@ -53,11 +52,12 @@ def data_to_prove(model: Any, rules: InputRules, X: Any, y: Any, sample_weight: 
     return rules.completed(model, data, classes)
 
 
-def refuse_unsorted_labels(classes: Any) -> None:
-    """Refuse labels in another order than that of a fit: what a model says of each class stands in that order."""
+def labels_out_of_order(classes: Any) -> list[Any]:
+    """Return the first labels of a target whose order is not that of a fit: what a model says of each stands in it."""
     for own in classes if isinstance(classes, list) else () if classes is None else (classes,):
         if not np.array_equal(np.unique(own), own):
-            raise ValueError(f"classes_ must be sorted, each label once, got {np.array(own)[:5].tolist()}. Fit again.")
+            return list(np.array(own)[:5].tolist())
+    return []
 
 
 def rows_to_prove(density: Any, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:

@@ -15,7 +15,7 @@ from safetensors.numpy import load as safetensors_arrays
 from safetensors.numpy import save as safetensors_bytes
 
 from pellucid.core.files.container import DTYPES, are_sizes, check_header
-from pellucid.core.files.registry import read_model, schema_of
+from pellucid.core.files.registry import read_fitted, schema_of
 from pellucid.core.kinds.pages import (
     MAX_DIMENSIONS,
     DamagedFileError,
@@ -23,7 +23,6 @@ from pellucid.core.kinds.pages import (
     NotAModelFileError,
     NotSaveableError,
     ReadPage,
-    SchemaError,
     WritePage,
     dump_json,
     parse_json,
@@ -130,11 +129,7 @@ def read_back(proto: Any, facts: Mapping[str, str]) -> Any:
         raise DamagedFileError(f"document must be of format {FORMAT}. Export the model again, or update pellucid.")
     constants = {constant.name: constant for constant in proto.graph.initializer}
     page = ReadPage(container=StoredArrays(_entries(document["arrays"]), constants, _unpacked(facts.get(ARRAYS, ""))))
-    model = read_model(document["model"], page)
-    page.refuse_leftovers()
-    if document["model"]["attributes"] is None:
-        raise SchemaError("model must be fitted, but the file holds no fitted attributes.")
-    return model
+    return read_fitted(document["model"], page)
 
 
 def _entries(table: Json) -> dict[str, Entry]:

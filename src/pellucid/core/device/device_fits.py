@@ -32,6 +32,7 @@ from pellucid.core.device.places import Place, at_place, settle, to_host
 from pellucid.core.input_rules import CLASSES, NO_TARGET, PASSES, InputRules
 from pellucid.core.labels import refuse_no_labels
 from pellucid.core.scale.block_data import check_count, look_at_columns
+from pellucid.core.scale.moments import refuse_no_weight
 from pellucid.core.scale.pass_fits import fit_by_passes
 from pellucid.core.scale.row_blocks import RowBlock
 from pellucid.core.threads import one_thread
@@ -160,8 +161,7 @@ def checked(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: An
         kept = xp.nonzero(weight > 0.0)[0]
         X, weight = X[kept], weight[kept]
         y = None if y is None else y[on_host(kept) if isinstance(y, np.ndarray) else kept]
-        if not X.shape[0]:
-            raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
+        refuse_no_weight(X)
     if rules.target != CLASSES:
         return DeviceData(rows, X, y, weight, kept=kept)
     classes, codes = label_codes(y, Place.of(X))

@@ -9,7 +9,7 @@ import numpy as np
 
 from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.arrays import on_host
-from pellucid.core.device.device_rows import label_codes
+from pellucid.core.device.device_rows import label_codes, without_truth_values
 from pellucid.core.device.moments_triton import products_of_columns
 from pellucid.core.device.places import Place
 from pellucid.core.scale.counted_rows import BlockCounts
@@ -170,9 +170,7 @@ def block_weights(block: RowBlock) -> Any:
 def _numbers(y: Any) -> Any:
     if isinstance(y, np.ndarray):
         raise ValueError(f"y must be numbers, got {y.dtype}: Unknown label type. Code words as numbers.")
-    xp = array_namespace(y)
-    y = xp.reshape(y, (y.shape[0], -1))
-    return xp.astype(y, xp.uint8) if y.dtype == xp.bool else y
+    return without_truth_values(array_namespace(y).reshape(y, (y.shape[0], -1)))
 
 
 def refuse_values(block: RowBlock, name: str = "X") -> None:

@@ -163,9 +163,13 @@ def plain_rows(X: Any) -> Any:
             f"X must have rows and columns, got none: Found array with 0 sample(s) or 0 feature(s) "
             f"(shape={tuple(X.shape)}) while a minimum of 1 is required."
         )
-    X = without_derivatives(X)
-    xp = array_namespace(X)
-    return xp.astype(X, xp.uint8) if X.dtype == xp.bool else X  # torch takes no differences of truth values
+    return without_truth_values(without_derivatives(X))
+
+
+def without_truth_values(part: Any) -> Any:
+    """Return an array in which 0 and 1 stand for truth values, of which torch takes no differences."""
+    xp = array_namespace(part)
+    return xp.astype(part, xp.uint8) if part.dtype == xp.bool else part
 
 
 def without_derivatives(part: Any) -> Any:

@@ -86,6 +86,15 @@ def read_model(node: Json, page: ReadPage, path: str = "") -> Any:
     return schema_named(class_name_of(node, page, path)).read(node, page, path)
 
 
+def read_fitted(node: Json, page: ReadPage) -> Any:
+    """Return the model that is all a file holds; refuse one that is not fitted, and arrays that nobody asked for."""
+    model = read_model(node, page)
+    page.refuse_leftovers()
+    if node["attributes"] is None:
+        raise SchemaError("model must be fitted, but the file holds no fitted attributes.")
+    return model
+
+
 class Model(Kind):
     """An estimator of the registry, fitted or not, with sizes of its own."""
 

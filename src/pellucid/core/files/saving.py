@@ -19,7 +19,7 @@ from pellucid.core.files.container import (
     open_container,
     seal,
 )
-from pellucid.core.files.registry import read_model, schema_of
+from pellucid.core.files.registry import read_fitted, schema_of
 from pellucid.core.kinds.pages import (
     Json,
     NewerFormatError,
@@ -98,12 +98,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     with Path(path).open("rb") as file:
         container = open_container(file, max_bytes)
         document = _checked_document(parse_json(container.document, "document"))
-        page = ReadPage(container=container)
-        model = read_model(document["model"], page)
-        page.refuse_leftovers()
-    if document["model"]["attributes"] is None:
-        raise SchemaError("model must be fitted, but the file holds no fitted attributes.")
-    return model
+        return read_fitted(document["model"], ReadPage(container=container))
 
 
 def _checked_document(document: Json) -> dict[str, Json]:

@@ -240,9 +240,9 @@ def block_weights(block: RowBlock) -> Array | None:
     return weight
 
 
-def refuse_no_weight(labels: Sized) -> None:
-    """Refuse rows of which none counts: no label has a sum."""
-    if not len(labels):
+def refuse_no_weight(counted: Sized) -> None:
+    """Refuse rows of which none counts: none is left, or no label has a sum."""
+    if not len(counted):
         raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
 
 

@@ -184,9 +184,8 @@ def _bound_of_part(X: SparseOrDense, weight: Array, labels: Array, n_clusters: i
     if not all(np.isfinite(matrix).all() for matrix, _ in points):
         return 0.0
     found = (_improved(clusters, matrix, alpha, n_steps) for matrix, alpha in points)
-    return (
-        max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found)) / unit / unit
-    )  # its square may overflow
+    tightest = max(0.0, *(clusters.bound(matrix, alpha) for matrix, alpha in found))
+    return tightest / unit / unit  # the square of the unit may overflow
 
 
 class _Clusters:

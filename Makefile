@@ -116,7 +116,7 @@ $(VENV)/.bench: $(VENV)/bin/python pyproject.toml constraints.txt
 	touch $@
 
 # The wheel as a user gets it, without any extra; made anew when the source has changed.
-$(BASE)/.wheel: pyproject.toml constraints.txt $(shell find src/pellucid -name "*.py" -o -name "*.toml" -o -name "*.js" -o -name "*.css" -o -name "*.html")
+$(BASE)/.wheel: pyproject.toml constraints.txt $(shell find src/pellucid -name "*.py" -o -name "*.toml" -o -name "*.js" -o -name "*.css" -o -name "*.html" -o -name "*.cu")
 	@echo "Installing the wheel, without any extra, into $(BASE): about a minute."
 	test -x $(BASE)/bin/python || $(PYTHON) -m venv $(BASE)
 	$(BASE)/bin/python $(INSTALL) .

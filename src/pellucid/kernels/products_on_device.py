@@ -51,10 +51,30 @@ def _tile(kernel: Kernel, X: Any, Z: Any) -> Any:
     if isinstance(kernel, Cosine):
         lengths = ((part * part).sum(dim=1).sqrt() for part in (X, Z))
         X, Z = (part / length.where(length > 0.0, 1.0)[:, None] for part, length in zip((X, Z), lengths, strict=True))
-    products = X @ Z.T
+    return _of_products(kernel, X @ Z.T)
+
+
+def _of_products(kernel: Kernel, products: Any) -> Any:
+    """Return the values of a kernel of inner products, in their place."""
     if isinstance(kernel, Polynomial):
         return products.mul_(kernel.gamma).add_(kernel.coef0).pow_(kernel.degree)
     return products.mul_(kernel.gamma).add_(kernel.coef0).tanh_() if isinstance(kernel, Sigmoid) else products
+
+
+def diagonal_there(kernel: Kernel, X: Any) -> Any:
+    """Return the product of each row with itself, in float64."""
+    import torch
+
+    if isinstance(kernel, Scaled):
+        return kernel.factor * diagonal_there(kernel.kernel, X)
+    if isinstance(kernel, (Sum, Product)):
+        parts = torch.stack([diagonal_there(part, X) for part in kernel.parts])
+        return parts.sum(dim=0) if isinstance(kernel, Sum) else parts.prod(dim=0)
+    if isinstance(kernel, (Constant, RBF)):
+        return X.new_full((len(X),), kernel.value if isinstance(kernel, Constant) else 1.0, dtype=torch.float64)
+    blocks = X.split(max(1, NUMBERS_AT_ONCE // X.shape[1]))
+    squares = torch.cat([torch.linalg.vector_norm(part, dim=1, dtype=torch.float64).square_() for part in blocks])
+    return (squares > 0.0).to(torch.float64) if isinstance(kernel, Cosine) else _of_products(kernel, squares)
 
 
 def _squared_distances(X: Any, Z: Any, gamma: float) -> Any:

@@ -22,8 +22,8 @@ from pellucid.cluster import KMeans
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.device import device_rows
+from pellucid.core.device.column_products import MOST_COLUMNS, counts_of, put_together
 from pellucid.core.device.device_moments import PIECE, moments_of
-from pellucid.core.device.moments_triton import TILE, side_by_side, sums_of_targets, tiles_of
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.decomposition import PCA, FactorAnalysis
 from pellucid.discriminant_analysis import LinearDiscriminantAnalysis
@@ -293,7 +293,9 @@ def test_moments_of_tall_tables(n: int, there: There) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("p", "q"), [(1, 0), (30, 1), (31, 1), (32, 0), (100, 3), (300, 1)])
+@pytest.mark.parametrize(
+    ("p", "q"), [(1, 0), (7, 1), (30, 1), (31, 1), (32, 0), (60, 2), (100, 3), (124, 3), (127, 0), (300, 1)]
+)
 def test_moments_of_tables_side_by_side(p: int, q: int, dtype: Any, there: There) -> None:
     rng = np.random.default_rng(p)
     X, y = (rng.standard_normal((5000, width)).astype(dtype) + width for width in (p, q))
@@ -359,18 +361,22 @@ def test_parts_are_fitted_on_the_host(there: There) -> None:
     assert model.backend_ == "NumPy on the host"
 
 
-def test_products_of_a_card_put_together(there: There) -> None:
+def test_products_of_a_card_put_together() -> None:
     rng = np.random.default_rng(2)
-    for p, q in ((1, 0), (30, 1), (32, 2), (70, 4)):
-        X, y = rng.standard_normal((200, p)), rng.standard_normal((200, q))
-        wide = np.zeros((200, -(-p // TILE) * TILE))
-        wide[:, :p] = X
-        sides = wide.reshape(200, -1, TILE).transpose(1, 2, 0)
-        tiles = np.stack([sides[i] @ sides[j].T for i, j in tiles_of(p).T])
-        table = np.column_stack([X, y, np.ones(200)])
-        lines = np.column_stack([np.ones(200), y]).T @ X
-        found = side_by_side(there(tiles), there(lines), sums_of_targets(there(y)), 200)
-        np.testing.assert_allclose(found, table.T @ table, rtol=0, atol=1e-11)
+    for p, q in ((1, 0), (30, 1), (32, 2), (70, 4), (MOST_COLUMNS - 5, 4)):
+        X, y, ones = rng.standard_normal((200, p)), rng.standard_normal((200, q)), np.ones((200, 1))
+        strips, pairs, groups = counts_of(p + 1 + q)
+        assert 2 * pairs >= strips >= groups / 2
+        assert 8 * groups > p + q
+        table = np.column_stack([X, ones, y])
+        sums = np.full((16 * strips, 8 * groups), np.nan)  # as a card leaves what is below the strips of the diagonal
+        for column in range(p + 1 + q):
+            products = table[:, column] @ table
+            first = column // 16 * 16
+            sums[column, first : p + 1 + q] = products[first:]
+        sums[p, p] += 8.0  # ones of rows that fill up a step
+        table = np.column_stack([X, y, ones])
+        np.testing.assert_allclose(put_together(sums, 200, p, q), table.T @ table, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", [PCA, Ridge, LinearRegression])

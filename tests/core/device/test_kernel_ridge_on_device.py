@@ -8,8 +8,8 @@ import pytest
 import pellucid
 from pellucid.core.arrays import on_host
 from pellucid.kernel_ridge import KernelRidge
-from pellucid.kernels import RBF, Cosine, Polynomial
-from pellucid.kernels.products_on_device import products_there
+from pellucid.kernels import RBF, Cosine, Linear, Polynomial, Sigmoid
+from pellucid.kernels.products_on_device import diagonal_there, products_there
 from tests.core.device.conftest import DEVICE
 
 torch = pytest.importorskip("torch")
@@ -31,6 +31,19 @@ def problem(dtype=np.float64):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((600, 5)).astype(dtype)
     return X, np.column_stack([np.sin(X[:, 0]), X[:, 1] ** 2]), rng.integers(0, 3, 600).astype(float)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), RBF(0.3), Polynomial(3), Cosine(), 2 * RBF(0.5) + Polynomial(2) * RBF(0.1) + 3, RBF(0.1) * Sigmoid(0.2)],
+    ids=repr,
+)
+def test_products_of_rows_with_themselves(kernel):
+    X, *_ = problem()
+    X[3] = 0.0
+    rows = there(X.copy())
+    np.testing.assert_allclose(on_host(diagonal_there(kernel, rows)), kernel.diagonal(X), rtol=1e-13)
+    np.testing.assert_array_equal(on_host(rows), X)
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -5,11 +5,14 @@ No two threads add to one number, so that the same rows have the same sums in ev
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pellucid.cluster.kmeans.center_answers import ClusterSums
-from pellucid.cluster.kmeans.nearest_triton import write_piece_sums
+from pellucid.cluster.kmeans.nearest_triton import sums_of_segments
 from pellucid.core.types import Array
 from pellucid.solvers.rough_products_on_device import room_for
 
@@ -49,31 +52,36 @@ class SumsOnDevice(ClusterSums):
 
     def _of(self, which: Any, labels: Any, times: int = 1) -> tuple[Array, Array, Array]:
         """Return sums, weights and counts of the rows of each label, of which there may be more than clusters."""
+        import torch
+
         rows = self.rows
         order, ends = by_label(labels, times * len(self.counts))
         which = order if which is None else which[order]
-        sums, counts = segment_sums(CenteredRows(rows), which, ends, rows.shape[1]), ends.diff()
+        sums = segment_sums(ListedRows(rows.X, rows.origin, rows.weight), which, ends, rows.shape[1])
+        counts = ends.diff()[:, None].to(torch.float64)
         weights = counts
         if rows.weight is not None:
-            weights = segment_sums(lambda some: rows.weight[some][..., None], which, ends, 1)[:, 0]
-        return sums.cpu().numpy(), weights.cpu().numpy(), counts.cpu().numpy()
+            weights = segment_sums(lambda some: rows.weight[some][..., None], which, ends, 1)
+        found = torch.cat([sums, weights, counts], dim=1).cpu().numpy()  # the host waits once
+        return found[:, :-2], found[:, -2], found[:, -1].astype(np.int64)
 
 
-class CenteredRows:
-    """The rows less their middle, times their weights."""
+@dataclass(frozen=True)
+class ListedRows:
+    """Rows of a table less an origin, times their weights, which are asked for by lists of places."""
 
-    def __init__(self, rows: MeasuredOnDevice) -> None:
-        self.rows = rows
+    table: Any
+    origin: Any
+    weight: Any = None
 
     def __call__(self, some: Any) -> Any:
         """Return some of them."""
-        values = self.rows.X[some] - self.rows.origin
-        return values if self.rows.weight is None else values * self.rows.weight[some][..., None]
+        values = self.table[some] - self.origin
+        return values if self.weight is None else values * self.weight[some][..., None]
 
-    def write_sums(self, which: Any, starts: Any, stops: Any, out: Any) -> bool:
-        """Write the sums of pieces of a list of rows; False where that cannot be done without copies of them."""
-        rows = self.rows
-        return rows.weight is None and write_piece_sums(rows.X, which, starts, stops, rows.origin, out, PIECE)
+    def sums(self, which: Any, ends: Any) -> Any:
+        """Return the sums of segments of a list of rows; None where that cannot be done without copies of them."""
+        return sums_of_segments(self.table, which, ends, self.origin) if self.weight is None else None
 
 
 def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
@@ -89,13 +97,17 @@ def by_label(labels: Any, n_labels: int) -> tuple[Any, Any]:
 def segment_sums(values_of: Any, which: Any, ends: Any, n_columns: int) -> Any:
     """Return the sums of ``values_of(rows)`` over segments of ``which``, that ``ends`` bound; in float64, in one order.
 
-    Segments are cut into pieces of 256; the sums of pieces are values again, until no segment can have two.
+    In plain torch segments are cut into pieces of 256; the sums of pieces are values again, until no segment can have
+    two.
     """
     import torch
 
     k, longest = len(ends) - 1, len(which)
     if not longest:
         return torch.zeros((k, n_columns), dtype=torch.float64, device=ends.device)
+    found = values_of.sums(which, ends) if isinstance(values_of, ListedRows) else None
+    if found is not None:
+        return found
     while True:
         counts = -(-ends.diff() // PIECE)
         firsts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
@@ -114,8 +126,6 @@ def _piece_sums(values_of: Any, which: Any, starts: Any, stops: Any, n_columns: 
     import torch
 
     found = torch.empty((len(starts), n_columns), dtype=torch.float64, device=starts.device)
-    if isinstance(values_of, CenteredRows) and values_of.write_sums(which, starts, stops, found):
-        return found
     height = max(1, int(room_for(starts.device, most=2.0**30)) // (24 * PIECE * n_columns))
     steps = torch.arange(PIECE, device=starts.device)
     for first in range(0, len(starts), height):

@@ -7,7 +7,9 @@ does not tell apart are measured from differences.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +26,8 @@ from pellucid.cluster.kmeans.cluster_sums_on_device import SumsOnDevice
 from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
 from pellucid.cluster.kmeans.nearest_triton import (
     COLUMNS,
+    NAMES,
+    write_decided,
     write_nearest,
     write_own_squares,
     write_short,
@@ -114,28 +118,28 @@ class MeasuredOnDevice:
         """Return the nearest center of each row, of equally near ones the first."""
         import torch
 
-        there = torch.from_numpy((centers - self.middle) * self.unit).to(self.X.device)
-        sizes = (there * there).sum(dim=1)
         labels = torch.empty(self.shape[0], dtype=torch.int64, device=self.X.device)
         unsure = torch.ones(self.shape[0], dtype=torch.bool, device=self.X.device)
-        if float(sizes.max()) < LARGEST_SQUARE:
-            self._by_short_products(there, sizes, labels, unsure)
+        moved = (centers - self.middle) * self.unit
+        if float(np.square(moved).sum(axis=1).max()) < LARGEST_SQUARE:
+            self._by_short_products(moved, labels, unsure)
         for decide in (self._by_products, self._by_differences):
             left = unsure.nonzero()[:, 0]
             if not len(left):
                 break
-            labels[left], unsure[left] = decide(left, centers, there, sizes)
+            labels[left], unsure[left] = decide(left, moved if decide == self._by_products else centers)
         return labels
 
-    def _by_short_products(self, centers: Any, sizes: Any, labels: Any, unsure: Any) -> None:
+    def _by_short_products(self, moved: Array, labels: Any, unsure: Any) -> None:
         """Write the nearest centers, and which rows have another one within the error."""
         import torch
 
-        factors, starts, errors = self._factors(centers, sizes)
-        errors = (2.0 * errors).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
-        if write_nearest(self.table, factors, starts, errors, labels, unsure):
+        factors, starts, terms = self._factors(moved)
+        gaps = torch.tensor(terms.of_gaps, dtype=torch.float64).to(self.X.device)
+        if write_nearest(self.table, factors, starts, (self.squares, self.lost, gaps), labels, unsure):
             return
-        height = max(64, int(TABLE_BYTES) // (4 * len(centers)))
+        errors = (2.0 * terms.of(self.squares, self.lost)).to(torch.float32) * (1.0 + 2.0**-20)  # rounded up
+        height = max(64, int(TABLE_BYTES) // (4 * len(moved)))
         with tensor_cores():
             for start in range(0, self.shape[0], height):
                 part = slice(start, min(start + height, self.shape[0]))
@@ -145,16 +149,21 @@ class MeasuredOnDevice:
                 rough.scatter_(0, labels[None, part], FARTHEST)
                 unsure[part] = ~(rough.amin(dim=0) - best > errors[part])
 
-    def _factors(self, centers: Any, sizes: Any) -> tuple[Any, Any, Any]:
-        """Return what the table is multiplied with, where its sums start, and by how much those of each row can err."""
+    def _factors(self, moved: Array) -> tuple[Any, Any, ErrorTerms]:
+        """Return what the table is multiplied with, where its sums start, and by how much those of each row can err.
+
+        All is made on the host: centers are few, and a card takes as long to be told of a product as to make it.
+        """
         import torch
 
-        k, d = centers.shape
-        factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32, device=centers.device)
-        factors[:, :d] = short(-2.0 * centers)
-        lost = (-2.0 * centers - factors[:, :d]).square().sum(dim=1).sqrt().max()
+        (k, d), sizes, twice = moved.shape, np.square(moved).sum(axis=1), torch.from_numpy(-2.0 * moved)
+        factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32)
+        factors[:, :d] = short(twice)
+        lost = float((twice - factors[:, :d]).square().sum(dim=1).sqrt().max())
         # the start of a sum is rounded, and is one of its terms
-        return factors, sizes.to(torch.float32), self._errors(sizes.max(), lost, sum_error(d + 2, torch.float32))
+        terms = ErrorTerms.of_centers(d, float(sizes.max()), lost, sum_error(d + 2, torch.float32))
+        starts = torch.from_numpy(sizes.astype(np.float32))
+        return factors.to(self.X.device), starts.to(self.X.device), terms
 
     def pairs_in_reach(self, centers: Array, reach: Any) -> tuple[Any, Any, Any]:
         """Return centers and rows that may be nearer to each other than the reach of the row, with squared distances.
@@ -164,14 +173,16 @@ class MeasuredOnDevice:
         import torch
 
         there = torch.from_numpy(centers).to(self.X.device)
-        moved = (there - self.origin) * self.unit
-        sizes = (moved * moved).sum(dim=1)
+        moved = (centers - self.middle) * self.unit
         most = reach * self.unit * self.unit - self.squares
-        if float(sizes.max()) < LARGEST_SQUARE:
-            factors, starts, errors = self._factors(moved, sizes)
-            most += errors
+        if float(np.square(moved).sum(axis=1).max()) < LARGEST_SQUARE:
+            factors, starts, terms = self._factors(moved)
+            most += terms.of(self.squares, self.lost)
         else:
-            factors, starts = torch.zeros_like(self.table[: len(there)]), torch.zeros_like(sizes, dtype=torch.float32)
+            factors, starts = (
+                torch.zeros_like(self.table[: len(there)]),
+                most.new_zeros(len(there), dtype=torch.float32),
+            )
             most += torch.inf
         most = (most + 2.0**-20 * most.abs()).to(torch.float32)
         found = []
@@ -189,37 +200,32 @@ class MeasuredOnDevice:
         height = max(1, int(room_for(self.X.device, most=2.0**30)) // (24 * self.shape[1]))
         return [slice(start, start + height) for start in range(0, max(n, 1), height)]
 
-    def _errors(self, largest: Any, lost: Any, rounding: float, rows: Any = slice(None)) -> Any:
-        """Return by how much a rough distance of each row can differ from the sum of squared differences.
-
-        ``largest`` is the largest square of a center, ``lost`` the length of what rounding took from twice a center.
-        """
-        squares, longest = self.squares[rows], 2.0 * largest.sqrt()
-        lengths, loss = squares.sqrt(), self.lost[rows] if rounding > 1e-9 else 0.0
-        product = lengths * lost + loss * longest + rounding * 1.01 * (lengths * longest + largest)
-        exact = 4 * (self.shape[1] + 8) * EPSILON * (squares + largest)
-        return 1.1 * (product + exact + NEXT_TO_NOTHING * 2.0**-10 * (1.0 + lengths))
-
-    def _by_products(self, rows: Any, _given: Array, centers: Any, sizes: Any) -> tuple[Any, Any]:
+    def _by_products(self, rows: Any, moved: Array) -> tuple[Any, Any]:
         """Return the nearest centers of some rows by products in float64, and which are still not told apart."""
         import torch
 
         labels, unsure = torch.zeros_like(rows), torch.zeros_like(rows, dtype=torch.bool)
-        if len(centers) == 1:
+        (k, d), squares = moved.shape, np.square(moved).sum(axis=1)
+        if k == 1:
             return labels, unsure
-        rounding = sum_error(centers.shape[1] + 3, torch.float64)
-        height = max(1, int(room_for(rows.device, most=2.0**30)) // (24 * sum(centers.shape)))
+        factors = torch.from_numpy(np.pad(-2.0 * moved, ((0, 0), (0, -d % COLUMNS)))).to(self.X.device)
+        sizes = torch.from_numpy(squares).to(self.X.device)
+        terms = ErrorTerms.of_centers(d, float(squares.max()), 0.0, sum_error(d + 3, torch.float64))
+        height = max(1, int(room_for(rows.device, most=2.0**30)) // (24 * (k + factors.shape[1])))
         for start in range(0, len(rows), height):
             part, some = slice(start, start + height), rows[start : start + height]
-            moved = (self.X[some].to(torch.float64) - self.origin) * self.unit
-            products = torch.addmm(sizes, moved, centers.T, alpha=-2.0)
+            own = torch.zeros((len(some), factors.shape[1]), dtype=torch.float64, device=rows.device)
+            torch.sub(self.X[some], self.origin, out=own[:, :d]).mul_(self.unit)
+            errors = 2.0 * terms.of(self.squares[some])
+            if write_decided(own, factors, sizes, errors, labels[part], unsure[part]):
+                continue
+            products = torch.addmm(sizes, own, factors.T)
             best, labels[part] = products.min(dim=1)
             second = products.scatter_(1, labels[part, None], torch.inf).amin(dim=1)
-            errors = 2.0 * self._errors(sizes.max(), 0.0, rounding, some)
             unsure[part] = ~(second - best > errors)
         return labels, unsure
 
-    def _by_differences(self, rows: Any, centers: Array, *_coded: Any) -> tuple[Any, Any]:
+    def _by_differences(self, rows: Any, centers: Array) -> tuple[Any, Any]:
         """Return the nearest centers of some rows by the sums of squared differences."""
         import torch
 
@@ -232,6 +238,36 @@ class MeasuredOnDevice:
             found.append(torch.where(is_least, numbers, len(there)).amin(dim=1))
         labels = torch.cat(found)
         return labels, torch.zeros_like(labels, dtype=torch.bool)
+
+
+@dataclass(frozen=True)
+class ErrorTerms:
+    """By how much a rough distance of a row can differ from the sum of squared differences: what each of these adds."""
+
+    fixed: float
+    length: float
+    lost: float
+    square: float
+
+    @classmethod
+    def of_centers(cls, d: int, largest: float, lost: float, rounding: float) -> ErrorTerms:
+        """Return the terms for centers of at most this square.
+
+        ``lost`` is the length of what rounding took from twice a center, ``rounding`` what sums lose.
+        """
+        longest, in_float64 = 2.0 * math.sqrt(largest), 4 * (d + 8) * EPSILON
+        nothing, sums = NEXT_TO_NOTHING * 2.0**-10, 1.01 * rounding
+        by_length, by_loss = lost + sums * longest + nothing, longest
+        return cls(1.1 * ((sums + in_float64) * largest + nothing), 1.1 * by_length, 1.1 * by_loss, 1.1 * in_float64)
+
+    def of(self, squares: Any, lost: Any = 0.0) -> Any:
+        """Return the errors of rows of these squared lengths, which have lost so much."""
+        return self.fixed + self.length * squares.sqrt() + self.lost * lost + self.square * squares
+
+    @property
+    def of_gaps(self) -> list[float]:
+        """The terms for differences of two distances, and what names of centers in their last bits add."""
+        return [*(2.0 * term for term in (self.fixed, self.length, self.lost, self.square)), NAMES]
 
 
 class ClustersOnDevice(Clusters):

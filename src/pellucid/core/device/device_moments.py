@@ -9,8 +9,8 @@ import numpy as np
 
 from pellucid.core.array_api import array_namespace, device, is_torch_array
 from pellucid.core.arrays import on_host
+from pellucid.core.device.column_products import products_of_columns
 from pellucid.core.device.device_rows import label_codes, without_truth_values
-from pellucid.core.device.moments_triton import products_of_columns
 from pellucid.core.device.places import Place
 from pellucid.core.scale.counted_rows import BlockCounts
 from pellucid.core.scale.first_look import FirstLook

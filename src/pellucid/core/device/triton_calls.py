@@ -25,4 +25,8 @@ def run_loop(loop: Any, programs: tuple[int, ...], *given: Any, **constants: Any
             loop[programs](*given, **constants)
     except UNUSABLE:
         return False
+    except Exception as error:
+        if type(error).__name__ != "OutOfResources":  # a card whose processors have less memory of their own
+            raise
+        return False
     return True

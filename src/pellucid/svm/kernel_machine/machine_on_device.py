@@ -80,12 +80,6 @@ def sums_there(kernel: Kernel, rows: Any, used: Array, coef: Array) -> Array:
     return on_host(torch.cat([products @ there for _, products in products_there(kernel, rows, vectors)]))
 
 
-def diagonal_there(kernel: Kernel, rows: Any) -> Array:
-    """Return the product of each row with itself."""
-    found = [kernel.diagonal(on_host(part)) for part in rows.split(1 << 14)]
-    return np.concatenate(found)
-
-
 def fit_svc(estimator: Any, data: Any, watch: Any) -> Fit:
     """Return the machines of all pairs of classes."""
     from pellucid.svm.svc.svc_solvers import PairSolver
@@ -94,21 +88,22 @@ def fit_svc(estimator: Any, data: Any, watch: Any) -> Fit:
         refuse_device(f"{type(estimator).__name__}(probability=True)")
     here = _in_double(data).without_absent_classes()
     estimator._check_classes(here.classes)
-    return _fitted(PairSolver(here, estimator, _mover(estimator, data)), watch)
+    return _fitted(PairSolver(here, estimator, _mover(estimator, data, here.X)), watch)
 
 
 def fit_svr(estimator: Any, data: Any, watch: Any) -> Fit:
     """Return the machine."""
     from pellucid.svm.svc.svr_solvers import TubeSolver
 
-    return _fitted(TubeSolver(_in_double(data), estimator, _mover(estimator, data)), watch)
+    here = _in_double(data)
+    return _fitted(TubeSolver(here, estimator, _mover(estimator, data, here.X)), watch)
 
 
 fit_svc.way = fit_svr.way = "products and gradients there, working sets on the host"  # type: ignore[attr-defined]
 
 
-def _mover(estimator: Any, data: Any) -> Any:
-    """Return what takes rows to the device; refuse a kernel that has no form there."""
+def _mover(estimator: Any, data: Any, here: Array) -> Any:
+    """Return what takes rows to the device, where those of ``here`` are; refuse a kernel that has no form there."""
     import torch
 
     name = type(estimator).__name__
@@ -121,12 +116,13 @@ def _mover(estimator: Any, data: Any) -> Any:
             f"kernel must not be linear for {name} on a device, got 'linear'. Take a linear model, or copy the data to "
             "the host."
         )
-    return lambda rows: torch.as_tensor(rows, device=data.X.device)
+    return lambda rows: data.X.double() if rows is here else torch.as_tensor(rows, device=data.X.device)
 
 
 def _in_double(data: Any) -> TrainingData:
     """Return the rows as machines in memory take them, which the book of support vectors is kept of."""
-    return replace(data.here, X=on_host(data.X).astype(np.float64, copy=False))
+    here = data.here
+    return replace(here, X=here.X.astype(np.float64, copy=False))
 
 
 def _fitted(solver: Any, watch: Any) -> Fit:

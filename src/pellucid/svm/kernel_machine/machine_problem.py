@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pellucid.core.arrays import is_foreign
+from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels import Kernel
@@ -70,9 +70,9 @@ class MachineProblem:
     def diagonal(self) -> Array:
         """Return the product of each row with itself."""
         if is_foreign(self.rows):
-            from pellucid.svm.kernel_machine.machine_on_device import diagonal_there
+            from pellucid.kernels.products_on_device import diagonal_there
 
-            return diagonal_there(self.kernel, self.rows)
+            return on_host(diagonal_there(self.kernel, self.rows))
         return self.kernel.diagonal(self.rows)
 
 

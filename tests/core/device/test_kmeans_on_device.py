@@ -12,6 +12,7 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans import nearest_triton
 from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
+from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.core.arrays import on_host
 from tests.core.device.conftest import DEVICE
@@ -168,15 +169,55 @@ def test_refuses_a_start_that_only_memory_has():
         KMeans(2, init="random-partition").fit(torch.ones(9, 2, device=DEVICE))
 
 
+def without_loops(monkeypatch, *languages):
+    if "CUDA" in languages:
+        monkeypatch.setattr(nearest_triton, "run_cuda_loop", lambda *_given, **_options: False)
+    if "Triton" in languages:
+        monkeypatch.setattr(nearest_triton, "kernels", lambda: None)
+
+
 @pytest.mark.filterwarnings("ignore::pellucid.UncertifiedWarning")  # after five rounds
-@pytest.mark.skipif(DEVICE == "cpu", reason="the loops in Triton need a card")
-@pytest.mark.parametrize(("n", "d", "k"), [(1000, 5, 3), (40_000, 64, 300), (3001, 130, 129)])
+@pytest.mark.skipif(DEVICE == "cpu", reason="the loops need a card")
+@pytest.mark.parametrize(("n", "d", "k"), [(1000, 5, 3), (5000, 32, 1), (40_000, 64, 300), (3001, 130, 129)])
 def test_loops_of_the_card_find_what_plain_torch_does(n, d, k, monkeypatch):
     rows = np.random.default_rng(0).standard_normal((n, d)).astype(np.float32)
     parameters = {"init": rows[:k], "n_init": 1, "max_iter": 5}
     assert nearest_triton.kernels() is not None
-    quick = KMeans(k, **parameters).fit(there(rows))
-    monkeypatch.setattr(nearest_triton, "kernels", lambda: None)
-    plain = KMeans(k, **parameters).fit(there(rows))
-    np.testing.assert_array_equal(on_host(quick.labels_), on_host(plain.labels_))
-    np.testing.assert_allclose(on_host(quick.cluster_centers_), on_host(plain.cluster_centers_), rtol=1e-6, atol=1e-7)
+    found = []
+    for missing in ((), ("CUDA",), ("CUDA", "Triton")):
+        without_loops(monkeypatch, *missing)
+        found.append(KMeans(k, **parameters).fit(there(rows)))
+    for quick in found[:2]:
+        np.testing.assert_array_equal(on_host(quick.labels_), on_host(found[2].labels_))
+        np.testing.assert_allclose(
+            on_host(quick.cluster_centers_), on_host(found[2].cluster_centers_), rtol=1e-6, atol=1e-7
+        )
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="the loops need a card")
+@pytest.mark.parametrize("kind", ["normal", "grid", "zeros", "far", "vast"])
+@pytest.mark.parametrize(("d", "k"), [(3, 4), (32, 65), (64, 256), (90, 7), (128, 350), (200, 9)])
+@pytest.mark.parametrize("missing", [(), ("CUDA",)], ids=["CUDA", "Triton"])
+def test_what_a_loop_is_sure_of_is_right(kind, d, k, missing, monkeypatch):
+    without_loops(monkeypatch, *missing)
+    rng = np.random.default_rng(d)
+    rows = {
+        "normal": lambda: rng.standard_normal((3001, d)),
+        "grid": lambda: rng.integers(-1, 2, (3001, d)).astype(float),
+        "zeros": lambda: np.zeros((3001, d)),
+        "far": lambda: 1e4 + rng.standard_normal((3001, d)),
+        "vast": lambda: rng.standard_normal((3001, d)) * np.where(np.arange(3001) % 50, 1.0, 1e12)[:, None],
+    }[kind]()
+    measured = MeasuredOnDevice(there(rows))
+    centers = rows[1 : k + 1]
+    labels, unsure = (torch.ones(3001, dtype=kind, device=DEVICE) for kind in (torch.int64, torch.bool))
+    measured._by_short_products((centers - measured.middle) * measured.unit, labels, unsure)
+    exact = np.stack([np.square(rows - center).sum(axis=1) for center in centers], axis=1)
+    sure = ~on_host(unsure)
+    own, others = exact[np.arange(3001), on_host(labels)], np.sort(exact, axis=1)
+    np.testing.assert_array_equal(own[sure], others[sure, 0])
+    assert np.all(others[sure, 1] > others[sure, 0])  # of equally near ones nobody is sure
+    if kind == "normal":
+        assert sure.mean() > 0.5
+    decided = exact[np.arange(3001), on_host(measured.nearest(centers))]
+    np.testing.assert_allclose(decided, others[:, 0], rtol=1e-13)  # sums in another order

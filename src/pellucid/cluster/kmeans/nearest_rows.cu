@@ -12,10 +12,13 @@ constexpr float FARTHEST = 1e38f;
 
 __device__ void multiply(float (&sums)[4], const float (&left)[4], float low, float high) {
   const unsigned *bits = reinterpret_cast<const unsigned *>(left);
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
                : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
                : "r"(bits[0]), "r"(bits[1]), "r"(bits[2]), "r"(bits[3]), "r"(__float_as_uint(low)), "r"(__float_as_uint(high)));
 }
+
+// The same number in a register of its own: or each product would first move its four side by side.
+__device__ float apart(float value, unsigned nothing) { return __uint_as_float(__float_as_uint(value) ^ nothing); }
 
 struct Two {
   float best, second;
@@ -35,7 +38,7 @@ nearest_rows(const float *table, const float *factors, const float *starts, cons
     centers[i / WIDTH * LINE + i % WIDTH] = i < k * WIDTH ? factors[i] : 0.0f;
   for (int i = threadIdx.x; i < 8 * groups; i += THREADS) begin[i] = i < k ? starts[i] : FARTHEST;
   __syncthreads();
-  unsigned rest = ~(unsigned)(names - 1);
+  unsigned rest = ~(unsigned)(names - 1), nothing = names >> 32;  // 0, which the compiler does not know
   long long step = (long long)gridDim.x * (THREADS / 32) * 16 * TILES;
   for (long long first = ((long long)blockIdx.x * (THREADS / 32) + threadIdx.x / 32) * 16 * TILES; first < n; first += step) {
     float left[TILES][WIDTH / 8][4];
@@ -45,8 +48,8 @@ nearest_rows(const float *table, const float *factors, const float *starts, cons
 #pragma unroll
       for (int j = 0; j < WIDTH / 16; j++) {
         float4 four = *reinterpret_cast<const float4 *>(table + place * WIDTH + 16 * j + 4 * part);
-        left[i / 2][2 * j][i % 2] = four.x, left[i / 2][2 * j][i % 2 + 2] = four.y;
-        left[i / 2][2 * j + 1][i % 2] = four.z, left[i / 2][2 * j + 1][i % 2 + 2] = four.w;
+        left[i / 2][2 * j][i % 2] = apart(four.x, nothing), left[i / 2][2 * j][i % 2 + 2] = apart(four.y, nothing);
+        left[i / 2][2 * j + 1][i % 2] = apart(four.z, nothing), left[i / 2][2 * j + 1][i % 2 + 2] = apart(four.w, nothing);
       }
     }
     Two found[TILES][2];

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pellucid.solvers import leading_eigenvectors
-from pellucid.solvers.leading_eigenvectors import leading_eigenpairs
+from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs
 from pellucid.solvers.product_kernels import times_four
 from tests.plain_kernels import in_python
 
@@ -62,6 +62,34 @@ def test_the_loop_is_the_product(m):
         out = np.empty((m, 4))
         loop(A, B, out)
         np.testing.assert_allclose(out, A @ B.T, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("k", [1, 8, 15, 40, 100])  # by bisection, from all values, from all vectors
+@pytest.mark.parametrize("size", [1e-60, 1.0, 1e60])
+@pytest.mark.parametrize("name", SPECTRA)
+def test_a_factorization_finds_them_whatever_their_number(name, size, k):
+    values = np.sort(SPECTRA[name][:100])[::-1]
+    A = size * with_spectrum(values)
+    found = eigenpairs_at_once((A + A.T) / 2.0, k)
+    np.testing.assert_allclose(found.values / size, values[:k], atol=1e-12 * max(np.abs(values).max(), 1e-300))
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(k), atol=1e-12)
+    rest = A / size @ found.vectors - found.vectors * (found.values / size)
+    assert np.abs(rest).max() <= 1e-12 * max(np.abs(values).max(), 1e-300)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 17, 33, 160])
+def test_all_values_lead_to_the_vectors_of_the_last(n):
+    A = with_spectrum(np.linspace(1.0, 2.0, n))
+    k = max(1, n // 8)
+    values, vectors = leading_eigenvectors._by_all_values((A + A.T) / 2.0, k)
+    np.testing.assert_allclose(values, np.linspace(1.0, 2.0, n)[n - k :], rtol=1e-13)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-13)
+
+
+def test_a_form_that_falls_into_blocks_is_left_to_the_other_way():
+    assert leading_eigenvectors._by_all_values(np.eye(40), 5) is None
+    assert leading_eigenvectors._by_all_values(np.full((40, 40), np.nan), 5) is None
+    assert leading_eigenvectors._by_all_values(1e80 * with_spectrum(np.linspace(1.0, 2.0, 40)), 5) is None
 
 
 @pytest.mark.parametrize("size", [1e-20, 1.0, 1e20])

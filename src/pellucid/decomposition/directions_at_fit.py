@@ -38,11 +38,14 @@ def certificate_at_fit(
     some = drawn(k, k if is_known else PAIRS, always=[0, k - 1])
     residual = found.residual
     if residual is None:
-        rest = (_times(found, design, V[:, some]) - V[:, some] * squares[some]) / level
-        residual = float(np.sqrt(np.sum(rest**2, axis=0).max(initial=0.0)))
+        shown, own = (V, squares) if len(some) == k else (V[:, some], squares[some])
+        rest = (_times(found, design, shown) - shown * own) / level
+        residual = float(np.sqrt(np.einsum("ij,ij->j", rest, rest).max(initial=0.0)))
     looked_at = "every direction" if len(some) == k else f"{len(some)} of {k} directions"
     statement = f"longest residual of {looked_at}, in parts of the largest squared singular value"
-    angles = float(np.abs(V.T @ V - np.eye(k)).max(initial=0.0))
+    products = V.T @ V
+    products.flat[:: k + 1] -= 1.0
+    angles = float(np.abs(products).max(initial=0.0))
     return graded(
         "exact",
         (
@@ -77,7 +80,8 @@ def _missed_claim(found: PrincipalDirections, k: int, design: Design, total: flo
     if found.gram is not None and len(V) <= MOST_FACTORED:
         rest = (V * squares) @ V.T - found.gram
         rest.flat[:: len(rest) + 1] += floor
-        is_above = lapack.dpotrf(rest, lower=True, clean=False, overwrite_a=True)[1] != 0
+        # the transpose of C order is Fortran order: no copy
+        is_above = lapack.dpotrf(rest.T, lower=True, clean=False, overwrite_a=True)[1] != 0
         return Claim("missed", f"{statement}, from a Cholesky factor of the rest", np.inf if is_above else 1.0, 1.0)
     # Lanczos from a random vector (Kuczynski and Wozniakowski, 1992, bound what it may miss)
     steps = min(len(V) - k, PROBE_STEPS)

@@ -94,13 +94,18 @@ def in_ordinary_units(X: SparseOrDense) -> tuple[Any, float]:
     That is 1 as a rule; a few rows tell.
     """
     values = X.data if sparse.issparse(X) else X[:: max(1, len(X) // SAMPLED_ROWS)]
-    size, least = float(np.abs(values).max(initial=0.0)), LEAST_SIZE[X.dtype.char]
+    size, least = _largest(values), LEAST_SIZE[X.dtype.char]
     if size < least:
-        size = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+        size = _largest(X.data if sparse.issparse(X) else X)
     if size == 0.0 or least <= size <= 1.0 / least:
         return X, 1.0
     unit = unit_for(size)
     return X.astype(np.float64) * unit, unit
+
+
+def _largest(values: Array) -> float:
+    """Return the largest absolute value, 0 of none, without a copy; a NaN stays."""
+    return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
 def leading_directions(design: Design, k: int, *, tol: float, seed: int) -> PrincipalDirections:
@@ -241,7 +246,7 @@ def completed(squares: Array, vectors: Array, loss: float) -> tuple[Array, Array
     their place come the unit vectors that lie farthest outside the span so far, the first of the farthest each time.
     """
     squares = np.maximum(squares, 0.0)
-    rank = int(np.sum(squares > loss * squares.max(initial=0.0)))
+    rank = int(np.count_nonzero(squares > loss * squares.max(initial=0.0)))
     vectors = signed(vectors)
     for j in range(rank, vectors.shape[1]):
         span = vectors[:, :j]

@@ -281,7 +281,7 @@ def _whitener(data: GroupedData, within: Array, tol: float) -> Array:
     where the smallest is so small that the square has cost digits, the singular values of the data are taken instead.
     """
     deviation = deviations(within)
-    values, vectors = eigh(within / np.outer(deviation, deviation))
+    values, vectors = eigh(within / np.outer(deviation, deviation), driver="evd")  # of all, the quickest
     sizes = np.sqrt(np.maximum(values, 0.0))
     if values[0] < SAFE:
         triangle = centered_triangle(data.X, data.rows_of, data.means, data.weight) / np.sqrt(data.masses.sum())

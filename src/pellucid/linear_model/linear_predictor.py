@@ -134,7 +134,7 @@ class CertifiedLine(LinearPredictor, GaussianInference):
         """Return the fit; ``trace`` replaces the solver's; ``claims``, ``attributes`` and ``later`` are added."""
         dtype = data.dtype
         coef, intercept = self._shaped(line.coef, line.intercept, dtype, data.y)
-        stored = np.broadcast_to(np.asarray(intercept, dtype=np.float64), line.intercept.shape)
+        stored = np.full(line.intercept.shape, intercept, dtype=np.float64)
         spread = line.b_norm / np.sqrt(design.total_weight)
         offset = intercept_evidence(stored, line.coef, design.mean, line.y_mean, spread)
         evidence = replace(line.evidence, intercept=offset)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, qr
+from scipy.linalg import LinAlgError, eigh, lapack, qr
 
 from pellucid.core.array_api import array_namespace
 from pellucid.core.arrays import as_numpy, is_foreign, like
 from pellucid.core.threads import run_blocks, shared_blas, shares, split_evenly
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
+from pellucid.proofs.rounding import EPSILON
 
 MOST_STEPS = 1000
 WIDTH = 4
@@ -50,6 +52,15 @@ BLOCK_ROWS = 128
 
 FEW_COLUMNS = 32
 """Columns up to which SciPy takes longer to begin than to find all eigenvectors, which NumPy does not."""
+
+SOME, SOME_COLUMNS = 1.0 / 16.0, 160
+"""Part of all eigenvalues from which, of so many columns at most, all of them take less time than some by bisection."""
+
+MANY = 0.25
+"""Part of all eigenvectors from which all of them take less time than some."""
+
+ORDINARY = 1e70
+"""Size of a matrix up to which, and down to its inverse, nothing on the way to eigenvalues is out of range."""
 
 WORTH = 64
 """Products of BLAS that take as long as one of ours: a second thread pays for so many times more of them."""
@@ -258,10 +269,40 @@ def _last_eigenpairs(matrix: Array, k: int) -> tuple[Array, Array]:
     if k == n <= FEW_COLUMNS:
         values, vectors = np.linalg.eigh(matrix)
         return values, vectors
-    values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
-    if len(values) < k:  # bisection may return none of many equal eigenvalues, and does not say so
-        values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
+    found = _by_all_values(matrix, k) if SOME * n <= k < MANY * n and n <= SOME_COLUMNS else None
+    if found is not None:
+        return found
+    if k < MANY * n:
+        with suppress(LinAlgError):  # of many equal eigenvalues bisection may miss some, and rarely does it say so
+            values, vectors = eigh(matrix, subset_by_index=(n - k, n - 1), check_finite=False)
+            if len(values) == k:
+                return values, vectors
+    values, vectors = (part[..., n - k :] for part in eigh(matrix, driver="evd", check_finite=False))
     return values, vectors
+
+
+def _by_all_values(matrix: Array, k: int) -> tuple[Array, Array] | None:
+    """Return the same from all eigenvalues of the tridiagonal form, and inverse iteration for the vectors wanted.
+
+    None where that is not the way: in float32 bisection is quicker, and a form that falls into blocks, as that of a
+    matrix with few different eigenvalues, needs each of them looked at alone.
+    """
+    n = len(matrix)
+    if matrix.dtype != np.float64:
+        return None
+    form, diagonal, beside, factors, _ = lapack.dsytrd(matrix.T, lower=True, lwork=n)
+    size = float(np.abs(diagonal).max())
+    if not (1.0 / ORDINARY < size < ORDINARY and np.abs(beside).min() > EPSILON * size):
+        return None
+    values, failed = lapack.dsterf(diagonal, beside)
+    if failed:
+        return None
+    one_block = np.ones(n, dtype=np.int32), np.full(n, n, dtype=np.int32)
+    own, failed = lapack.dstein(diagonal, beside, values[n - k :], *one_block)
+    vectors = np.empty((n, k), order="F")
+    vectors[0] = own[0]
+    vectors[1:] = lapack.dormqr("L", "N", form[1:, :-1], factors, own[1:], 64 * k)[0]
+    return None if failed else (values[n - k :], vectors)
 
 
 def _in_float32(matrix: Array) -> Array:
@@ -272,9 +313,8 @@ def _in_float32(matrix: Array) -> Array:
 def signed(vectors: Array) -> Array:
     """Return vectors with the first of their largest entries above 0: equal up to rounding counts as equal."""
     size = np.abs(vectors)
-    first = np.argmax(size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0), axis=0)
-    sign = np.where(vectors[first, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
-    return np.asarray(vectors * sign)
+    first = (size >= (1.0 - 1e-9) * size.max(axis=0, initial=0.0)).argmax(axis=0)
+    return np.asarray(vectors * np.where(vectors[first, range(len(first))] < 0.0, -1.0, 1.0))
 
 
 FEWEST, MOST = 5, 40

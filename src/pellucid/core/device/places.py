@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -33,7 +34,7 @@ class Place:
     @property
     def xp(self) -> Any:
         """The functions of its arrays."""
-        return import_module(self.library)
+        return sys.modules.get(self.library) or import_module(self.library)  # it is looked up again and again
 
     @property
     def is_short(self) -> bool:
@@ -44,7 +45,10 @@ class Place:
         """Return numbers as an array there."""
         if isinstance(values, np.ndarray):
             values = readable(values if values.flags.writeable else values.copy())  # torch warns of what is read-only
-        return self.xp.asarray(values, dtype=dtype, device=self.device)
+        if getattr(self.device, "type", "") != "cuda":
+            return self.xp.asarray(values, dtype=dtype, device=self.device)
+        # nobody waits for the copy: from ordinary memory it is on its way before the call returns
+        return self.xp.asarray(values, dtype=dtype).to(self.device, non_blocking=True)
 
     @property
     def words(self) -> str:
@@ -115,12 +119,14 @@ class MovedLater:
 
 def _moved(value: Any, place: Place, *, at_least: Any = None) -> Any:
     """Return numbers at a place, in their own precision or, if that is less, in the one that is asked for."""
-    if isinstance(value, (list, tuple)):
-        return type(value)(_moved(part, place, at_least=at_least) for part in value)
-    if not is_foreign(value):
-        if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biuf":
+    if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind not in "biuf":
             return value
         value = place.holding(np.asarray(value))
+    elif isinstance(value, (list, tuple)):
+        return type(value)(_moved(part, place, at_least=at_least) for part in value)
+    elif not is_foreign(value):
+        return value
     elif device(value) != place.device:
         value = place.holding(on_host(value))
     xp = place.xp

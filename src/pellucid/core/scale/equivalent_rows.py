@@ -58,7 +58,8 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
         triangles = {label: exact[label] for label in labels}
     tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])
-    return StandIn(np.concatenate(tables), np.concatenate(weights), own, known)
+    rows, weight = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in (tables, weights))
+    return StandIn(rows, weight, own, known)
 
 
 def _parted_later(blocks: RowBlocks, kind: str, folds: Folds) -> tuple[BlockSummary, Folds]:
@@ -96,20 +97,24 @@ def _factor(scatter: Array) -> Array | None:
     """Return a triangular factor; None where the product of rows has lost too many digits for one."""
     unit = np.sqrt(scatter.diagonal())
     used = unit > 0.0
-    unit[~used] = 1.0
-    scaled, places = scatter / np.outer(unit, unit), np.ix_(used, used)
-    scaled = scaled if used.all() else scaled[places]
+    if not used.all():
+        places = np.ix_(used, used)
+        part = _factor(scatter[places])
+        if part is None:
+            return None
+        triangle = np.zeros_like(scatter)
+        triangle[places] = part
+        return triangle
+    scaled = unit[:, None] * unit
+    np.divide(scatter, scaled, out=scaled)
     less = scaled.copy()
-    less.flat[:: len(less) + 1] -= SQUARABLE
-    # a factor of what is left says that no eigenvalue was smaller, for a fifth of what it takes to compute one
-    if len(less) and dpotrf(less, overwrite_a=True)[1]:
+    less.reshape(-1)[:: len(less) + 1] -= SQUARABLE
+    # a factor of what is left says that no eigenvalue was smaller, for a fifth of what it takes to compute one; the
+    # transpose is in the order of LAPACK, which is not to make a copy, and its lower half the quicker one to factor
+    if len(less) and dpotrf(less.T, lower=True, clean=False, overwrite_a=True)[1]:
         return None
-    factor = dpotrf(scaled)[0] if len(scaled) else scaled
-    if used.all():
-        return np.asarray(factor * unit)
-    triangle = np.zeros_like(scatter)
-    triangle[places] = factor
-    return np.asarray(triangle * unit)
+    factor = dpotrf(scaled.T, lower=True, overwrite_a=True)[0].T if len(scaled) else scaled
+    return np.asarray(factor * unit)
 
 
 def rows_with(moments: RowMoments, triangle: Array | None) -> tuple[Array, Array]:
@@ -122,15 +127,18 @@ def rows_with(moments: RowMoments, triangle: Array | None) -> tuple[Array, Array
     (10.0, 50.0, 40.0...)
     """
     assert triangle is not None
-    lines = triangle[np.abs(triangle).any(axis=1)]
-    if not len(lines):
+    lines = triangle if triangle.diagonal().all() else triangle[triangle.any(axis=1)]
+    m = len(lines)
+    if not m:
         return moments.mean[None, :], np.array([moments.weight])
     deviation = np.sqrt(np.maximum(moments.scatter.diagonal(), 0.0) / moments.weight)
-    far = np.max(np.abs(moments.mean[deviation > 0]) / deviation[deviation > 0], initial=1.0)
-    each = moments.weight / (4.0 * len(lines)) / min(float(far), FARTHEST) ** 2
+    varies = deviation > 0.0
+    far = (np.abs(moments.mean[varies]) / deviation[varies]).max(initial=1.0)
+    each = moments.weight / (4.0 * m) / min(float(far), FARTHEST) ** 2
     each = math.ldexp(1.0, math.floor(math.log2(each)))  # a power of two: weights add up exactly
-    away = lines / math.sqrt(2.0 * each)
-    rows = np.concatenate([moments.mean + away, moments.mean - away, moments.mean[None, :]])
-    weight = np.full(len(rows), each)
-    weight[-1] = moments.weight - 2.0 * len(lines) * each
+    rows, weight = np.empty((2 * m + 1, len(moments.mean))), np.full(2 * m + 1, each)
+    step = lines / math.sqrt(2.0 * each)
+    np.add(moments.mean, step, out=rows[:m])
+    np.subtract(moments.mean, step, out=rows[m:-1])
+    rows[-1], weight[-1] = moments.mean, moments.weight - 2.0 * m * each
     return rows, weight

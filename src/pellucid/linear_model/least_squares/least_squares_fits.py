@@ -69,11 +69,15 @@ def fit_directly(
         )
         for value, group in zip(values, groups, strict=True)
     ]
-    coef, intercept = np.empty((design.shape[1], y.shape[1])), np.empty(y.shape[1])
-    y_mean, b_norm, n_iter = np.empty(y.shape[1]), np.empty(y.shape[1]), np.ones(y.shape[1], dtype=int)
-    for group, fit in zip(groups, fits, strict=True):
-        coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
-        y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
+    if len(fits) == 1:
+        coef, intercept, y_mean, b_norm = fits[0].coef, fits[0].intercept, fits[0].y_mean, fits[0].b_norm
+        n_iter = np.full(y.shape[1], len(fits[0].trace))
+    else:
+        coef, intercept = np.empty((design.shape[1], y.shape[1])), np.empty(y.shape[1])
+        y_mean, b_norm, n_iter = np.empty(y.shape[1]), np.empty(y.shape[1]), np.ones(y.shape[1], dtype=int)
+        for group, fit in zip(groups, fits, strict=True):
+            coef[:, group], intercept[group], n_iter[group] = fit.coef, fit.intercept, len(fit.trace)
+            y_mean[group], b_norm[group] = fit.y_mean, fit.b_norm
     truncated = cutoff is not None and fits[0].rank < min(design.shape)
     evidence = LineEvidence(fits[0].evidence().normal_equations) if truncated else _worst([f.evidence() for f in fits])
     n, p = design.shape

@@ -57,13 +57,13 @@ class MeasuredLine:
     def relative_change(self) -> float:
         """What the correction would move, at most, over the targets, relative to the size of the fit."""
         moved = self.norms @ np.abs(self.correction)
-        return float(np.max(moved / np.where(self.size > 0, self.size, 1.0), initial=0.0))
+        return float((moved / np.where(self.size > 0, self.size, 1.0)).max(initial=0.0))
 
     @property
     def fitted_error(self) -> float:
         """``|A (w* - w)|`` relative to the size of the fit, the largest over the targets."""
-        energy = np.sqrt(np.abs(np.sum(self.gradient * self.correction, axis=0)))
-        return float(np.max(energy / np.where(self.size > 0, self.size, 1.0), initial=0.0))
+        energy = np.sqrt(np.abs(_inner_products(self.gradient, self.correction)))
+        return float((energy / np.where(self.size > 0, self.size, 1.0)).max(initial=0.0))
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class DirectFit:
     def evidence(self) -> LineEvidence:
         """Return the numbers of the certificate."""
         at = self.at
-        r_norm = np.sqrt(at.rss + self.alpha * np.sum(at.coef**2, axis=0))
+        r_norm = np.sqrt(at.rss + self.alpha * _inner_products(at.coef, at.coef))
         return LineEvidence(
             normal_equations=gradient_evidence(at.gradient, at.norms, at.size, np.array(self.alpha), at.coef),
             fitted_values=at.fitted_error,
@@ -138,7 +138,7 @@ class LeastSquaresProblem:
     @cached_property
     def b_norm(self) -> Array:
         """Norms of the centered, weighted targets."""
-        return np.sqrt(_sums_of_squares(self.b))
+        return np.sqrt(_inner_products(self.b, self.b))
 
     def measure(self, w: Array) -> tuple[Array, Array]:
         """Return ``b - A w`` and ``A'(b - A w) - alpha w`` in float64."""
@@ -252,9 +252,9 @@ def _refine(
     for n_iter in range(1, most + 1):
         residual, gradient = source.measure(w)
         correction = correct(residual, gradient)
-        rss = _sums_of_squares(residual)
+        rss = _inner_products(residual, residual)
         at = MeasuredLine(w, rss, gradient, correction, norms, size_of_fit(norms, w, problem.b_norm))
-        objective = 0.5 * float(rss.sum() + problem.alpha * np.sum(w**2))
+        objective = 0.5 * float(rss.sum() + problem.alpha * np.vdot(w, w))
         trace.add(iteration=n_iter, objective=objective, correction=at.relative_change)
         trace.keep(coef=w)
         shrinks = best is None or at.relative_change < 0.5 * best.relative_change
@@ -296,11 +296,11 @@ def _without_null_vector(kernel: Array, design: Design, alpha: float) -> Array:
     return kernel + (np.trace(kernel) / n or 1.0) * np.outer(u, u) / (u @ u)
 
 
-def _sums_of_squares(targets: Array) -> Array:
-    """Return the squared norm of each column; for one column BLAS is quicker."""
-    if targets.shape[1] == 1:
-        return np.array([np.vdot(targets, targets)])
-    return np.einsum("ij,ij->j", targets, targets)
+def _inner_products(first: Array, second: Array) -> Array:
+    """Return the product of each column with the one beside it; for one column BLAS is quicker."""
+    if first.shape[1] == 1:
+        return np.array([np.vdot(first, second)])
+    return np.einsum("ij,ij->j", first, second)
 
 
 def _roots(gram: Array) -> Array:

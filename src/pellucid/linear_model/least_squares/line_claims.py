@@ -85,13 +85,13 @@ def size_of_fit(norms: Array, w: Array, b_norm: Array) -> Array:
 
 def gradient_evidence(gradient: Array, norms: Array, size: Array, alpha: Array, w: Array) -> float:
     """Return the largest ``|g_j| / (|a_j| size + alpha |w_j|)`` over features and targets."""
-    scale = np.outer(norms, size) + alpha * np.abs(w)
-    return float(np.max(np.abs(gradient) / np.where(scale > 0, scale, 1.0), initial=0.0))
+    scale = norms[:, None] * size + alpha * np.abs(w)
+    return float((np.abs(gradient) / np.where(scale > 0, scale, 1.0)).max(initial=0.0))
 
 
 def coefficient_error(condition: float, r_norm: Array, size: Array) -> float:
     """Return ``eps (k + k^2 |r| / size)``: to first order, how far ``w`` moves when the data change by ``eps``."""
-    leverage = np.max(np.where(size > 0, r_norm / np.where(size > 0, size, 1.0), 0.0), initial=0.0)
+    leverage = np.where(size > 0, r_norm / np.where(size > 0, size, 1.0), 0.0).max(initial=0.0)
     return float(EPSILON * (condition + condition**2 * leverage))
 
 
@@ -99,7 +99,7 @@ def intercept_evidence(intercept: Array, w: Array, mean: Array, y_mean: Array, s
     """Return ``|intercept - (y_mean - mean w)|`` relative to the terms of that sum and the spread of ``y``."""
     scale = np.abs(y_mean) + np.abs(mean) @ np.abs(w) + spread
     gap = np.abs(intercept - (y_mean - mean @ w))
-    return float(np.max(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
+    return float(np.where(gap > 0, gap / np.where(scale > 0, scale, 1.0), 0.0).max(initial=0.0))
 
 
 def nonnegative_gradient(gradient: Array, w: Array) -> Array:

@@ -148,7 +148,7 @@ def penalties(alpha: Any, n_targets: int) -> Array:
         )
     for value in values:
         check_nonnegative(alpha=float(value))
-    return np.broadcast_to(values, (n_targets,)).astype(np.float64)
+    return np.full(n_targets, values if len(values) > 1 else values[0])
 
 
 def fit_ridge(

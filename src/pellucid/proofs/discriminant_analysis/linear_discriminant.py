@@ -102,7 +102,7 @@ class _Axes:
     def of(cls, within: Array, parameters: Seen) -> _Axes:
         """Return the axes that the solver keeps."""
         deviation = _deviations(within)
-        values, vectors = eigh(within / np.outer(deviation, deviation))
+        values, vectors = eigh(within / np.outer(deviation, deviation), driver="evd")
         kept = values > (parameters.tol**2 if parameters.solver == "svd" else _dependent(len(values)))
         return cls(deviation, values[kept], vectors[:, kept])
 

@@ -24,6 +24,9 @@ from pellucid.core.types import Array
 from pellucid.proofs.rounding import EPSILON
 
 MOST_STEPS = 1000
+MOST_TURNS = 50
+"""Steps of a span that is multiplied as a whole: a start needs no more."""
+
 WIDTH = 4
 """Vectors in a block: fewer read the matrix more often, more find less with each vector; 8 take a third more time."""
 
@@ -123,6 +126,31 @@ def leading_eigenpairs(
                 confirm_at = 0
         block = following
     return EigenPairs(values, vectors, step, trace)
+
+
+def leading_eigenpairs_there(
+    times: Callable[[Any], Any], n: int, k: int, there: Any, *, goal: float, most_steps: int = MOST_TURNS
+) -> EigenPairs:
+    """Return the ``k`` largest eigenvalues of a positive matrix on a device, as near as the goal, or the steps, allow.
+
+    More vectors than are wanted stay there, in float64, and are multiplied and made orthogonal again and again: a card
+    does that with many vectors in the time of a few, and the host looks at one number of each step.
+    """
+    import torch
+
+    start = np.random.default_rng(0).standard_normal((n, min(n, 2 * k + WIDTH)))
+    image, trace = torch.asarray(start, device=there), Trace()
+    for step in range(1, most_steps + 1):
+        span = torch.linalg.qr(image).Q
+        image = times(span)
+        small = span.T @ image
+        values, turn = (part[..., -k:].flip(-1) for part in torch.linalg.eigh((small + small.T) / 2.0))
+        vectors = span @ turn
+        rest = (image @ turn - vectors * values).norm(dim=0).amax() / values[0]
+        trace.add(iteration=step, captured=float(values.sum()), residual=float(rest))
+        if not trace["residual"][-1] > goal:  # of zeros nothing is left, which is no number
+            break
+    return EigenPairs(as_numpy(values), as_numpy(vectors), step, trace)
 
 
 class _KrylovSpace:

@@ -8,6 +8,8 @@ import pytest
 import pellucid
 from pellucid.core.arrays import on_host
 from pellucid.decomposition import NMF
+from pellucid.decomposition.nmf import sweeps_triton
+from pellucid.decomposition.nmf.nmf_fits import leading_singular_vectors
 from pellucid.decomposition.nmf.nmf_kernels import finish_columns
 from pellucid.decomposition.nmf.nmf_on_device import FactorsThere, ProblemThere, Sweeper, finished_rows
 from pellucid.decomposition.nmf.nmf_problem import Penalties
@@ -69,22 +71,69 @@ def test_whole_numbers_and_more_columns_than_rows():
     assert found.weights_.dtype == torch.float64
 
 
-def problem(penalties):
+def problem(penalties, q=5, m=200):
     """Return a factor (q, m) on its way, the products of its problem, and penalties; a component is all 0."""
     rng = np.random.default_rng(3)
-    other = rng.random((5, 30))
-    other[2] = 0.0
-    return rng.random((5, 200)), (other @ other.T, other @ rng.random((30, 200))), Penalties(*penalties)
+    other = rng.random((q, 30))
+    other[q // 2] = 0.0
+    return rng.random((q, m)), (other @ other.T, other @ rng.random((30, m))), Penalties(*penalties)
+
+
+def swept(factor, products, added, order, most, enough):
+    """Return a factor after some sweeps there."""
+    away = there(factor.copy())
+    Sweeper(away).sweep(tuple(map(there, products)), added, order, most, enough)
+    return on_host(away)
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [3, 0, 4, 2, 1]], ids=str)
 @pytest.mark.parametrize("penalties", [(0.0, 0.0), (0.3, 0.2), (0.5, 0.0)], ids=str)
 def test_a_sweep_is_that_in_memory(penalties, order):
     factor, products, added = problem(penalties)
-    away = there(factor)
-    Sweeper(away).sweep(tuple(map(there, products)), added, order, 3, 0.0)
+    found = swept(factor, products, added, order, 3, 0.0)
     sweep(factor, products, added, np.array(order), 3, 0.0)
-    np.testing.assert_allclose(on_host(away), factor, atol=1e-12)
+    np.testing.assert_allclose(found, factor, atol=1e-12)
+
+
+def test_columns_side_by_side_stop_without_the_others():
+    factor, products, added = problem((0.0, 0.0), m=5 * sweeps_triton.WIDTH - 3)
+    blocks = [slice(start, start + sweeps_triton.WIDTH) for start in range(0, factor.shape[1], sweeps_triton.WIDTH)]
+    how = added, [0, 1, 2, 3, 4], 50, 0.1
+    apart = [swept(factor[:, part], (products[0], products[1][:, part]), *how) for part in blocks]
+    factor[:, blocks[1]] = apart[1]  # what is nearly right moves less and less slowly from here: it stops last
+    apart[1] = swept(apart[1], (products[0], products[1][:, blocks[1]]), *how)
+    np.testing.assert_allclose(swept(factor, products, *how), np.hstack(apart), atol=1e-12)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="the loop in Triton needs a card")
+@pytest.mark.parametrize("penalties", [(0.0, 0.0), (0.3, 0.2)], ids=str)
+@pytest.mark.parametrize(("q", "m"), [(1, 1), (5, 200), (8, 33), (23, 1000), (32, 4001), (64, 500)])
+def test_the_loop_of_the_card_sweeps_as_plain_torch_does(q, m, penalties, monkeypatch):
+    assert sweeps_triton.kernels() is not None
+    given = *problem(penalties, q, m), list(np.random.default_rng(0).permutation(q)), 16, 0.03
+    calls, run = [], sweeps_triton.run_loop
+    monkeypatch.setattr(sweeps_triton, "run_loop", lambda *asked, **how: calls.append(run(*asked, **how)) or calls[-1])
+    quick, again = swept(*given), swept(*given)
+    np.testing.assert_array_equal(quick, again)
+    assert calls == [True, True]
+    monkeypatch.setattr(sweeps_triton, "kernels", lambda: None)
+    np.testing.assert_allclose(quick, swept(*given), atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(520, 600), (600, 520)], ids=str)
+def test_the_start_is_made_of_singular_vectors(shape):
+    X = rows(*shape)
+    (U, values, V), parts = map(on_host, leading_singular_vectors(there(X), 3)), np.linalg.svd(X, full_matrices=False)
+    np.testing.assert_allclose(values, parts.S[:3], rtol=1e-4)
+    best = (parts.U[:, :3] * parts.S[:3]) @ parts.Vh[:3]
+    np.testing.assert_allclose((U * values) @ V.T, best, atol=1e-2 * best.max())  # nearly: it is a start
+
+
+def test_a_start_from_next_to_nothing_ends():
+    for table in (np.eye(600), np.zeros((600, 510))):
+        U, values, _ = map(on_host, leading_singular_vectors(there(table), 3))
+        assert np.isfinite(U).all()
+        np.testing.assert_allclose(values, table[0, 0], atol=1e-10)
 
 
 def test_the_best_rows_are_those_in_memory():
@@ -149,14 +198,17 @@ def test_the_proof_there_objects(wrong, changes):
 
 
 def test_products_in_blocks_are_those_at_once(monkeypatch):
-    X, q = rows(), 3
+    X, q = rows(dtype=np.float32), 3
     whole = ProblemThere.of(there(X), NMF(q))
     found = FactorsThere(whole, there(X[:, :q]), there(X[:q]), lambda: np.arange(q))
     once = (*found.products_for_weights(), *found.products_for_components(), whole.size)
+    assert whole.in_double.dtype == torch.float64
     monkeypatch.setattr("pellucid.decomposition.nmf.nmf_on_device.NUMBERS_AT_ONCE", 1 << 7)
+    monkeypatch.setattr("pellucid.decomposition.nmf.nmf_on_device.has_room", lambda *_: False)
     parts = ProblemThere.of(there(X), NMF(q))
     found = FactorsThere(parts, there(X[:, :q]), there(X[:q]), lambda: np.arange(q))
     again = (*found.products_for_weights(), *found.products_for_components(), parts.size)
+    assert parts.in_double is parts.X
     for one, other in zip(once, again, strict=True):
         np.testing.assert_allclose(on_host(one), on_host(other), rtol=1e-12)
 

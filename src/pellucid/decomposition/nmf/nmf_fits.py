@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from pellucid.core.array_api import array_namespace, device
 from pellucid.core.arrays import as_numpy, is_foreign, like
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array, Data, RandomState, SparseOrDense
@@ -20,7 +21,7 @@ from pellucid.decomposition.nmf.nmf_problem import NmfProblem, beta_of
 from pellucid.decomposition.nmf.nmf_solvers import FactorDescent, best_weights, coordinate_factors
 from pellucid.proofs.rounding import rounding_unit
 from pellucid.proofs.training_data import TrainingData
-from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs
+from pellucid.solvers.leading_eigenvectors import eigenpairs_at_once, leading_eigenpairs, leading_eigenpairs_there
 
 RESIDUAL = 1e-9
 """The least residual that is asked for, whatever ``tol`` says."""
@@ -176,7 +177,7 @@ NOTHING = 1e-6
 def start_factors(X: SparseOrDense, q: int, init: str | None, random_state: RandomState) -> tuple[Array, Array]:
     """Return ``W`` of shape (n, q) and ``H`` of shape (q, d), in float64; ``X`` has no missing entries.
 
-    It may be a tensor, whose products are then made where it is.
+    It may be a tensor: factors that come from its singular vectors are made where it is.
     """
     n, d = X.shape
     refuse_many_parts(init, q, (n, d))
@@ -206,10 +207,10 @@ def random_part(mean: float, shape: tuple[int, int], q: int, rng: np.random.Rand
 
 def filled_part(factor: Array, init: str | None, mean: float, rng: np.random.RandomState) -> Array:
     """Return a factor from singular vectors with what ``init`` puts in the place of zeros, and of what is next to."""
-    factor[factor < NOTHING * min(1.0, float(factor.max(initial=0.0)))] = 0.0
+    factor[factor < NOTHING * min(1.0, float(factor.max()))] = 0.0
     empty = factor == 0.0
     if init == "nndsvdar":
-        factor[empty] = np.abs(mean * rng.standard_normal(size=int(empty.sum())) / 100)
+        factor[empty] = like(np.abs(mean * rng.standard_normal(size=int(empty.sum())) / 100), factor)
     elif init != "nndsvd":
         factor[empty] = mean
     return factor
@@ -218,45 +219,54 @@ def filled_part(factor: Array, init: str | None, mean: float, rng: np.random.Ran
 def _singular_parts(X: SparseOrDense, q: int) -> tuple[Array, Array]:
     """Return, of each pair of singular vectors, those parts of one sign whose product is larger (NNDSVD)."""
     U, values, V = leading_singular_vectors(X, q)
-    W, H = np.zeros_like(U), np.zeros_like(V.T)
-    for k in range(q):
-        above = [np.maximum(sign * U[:, k], 0.0) for sign in (1.0, -1.0)]
-        lengths = [float(np.linalg.norm(u)) for u in above]
-        v, size, chosen = larger_part([(lengths[0], V[:, k]), (lengths[1], -V[:, k])])
-        if size > 0.0:
-            length = np.sqrt(values[k] * size)
-            W[:, k], H[k] = length * above[chosen] / lengths[chosen], length * v / np.linalg.norm(v)
-    return W, H
+    u, v = lengths_of_parts(U), lengths_of_parts(V)
+    return larger_parts(U, u, v, values), larger_parts(V, v, u, values).T
 
 
-def larger_part(pairs: Sequence[tuple[float, Array]]) -> tuple[Array, float, int]:
-    """Return the part above 0 of the vector that is longer times the length beside it, that product, and its place."""
-    parts = [np.maximum(v, 0.0) for _, v in pairs]
-    sizes = [length * float(np.linalg.norm(part)) for (length, _), part in zip(pairs, parts, strict=True)]
-    chosen = int(sizes[1] > sizes[0])
-    return parts[chosen], sizes[chosen], chosen
+def lengths_of_parts(vectors: Array) -> tuple[Array, Array]:
+    """Return the lengths of the parts above 0, and of those below, of vectors in columns."""
+    above, below = (array_namespace(vectors).linalg.vector_norm((s * vectors).clip(0.0), axis=0) for s in (1.0, -1.0))
+    return above, below
+
+
+def larger_parts(vectors: Array, lengths: tuple[Array, Array], beside: tuple[Array, Array], values: Array) -> Array:
+    """Return those parts that are longer times the lengths beside them, as long as those beside in units of values."""
+    xp = array_namespace(vectors)
+    is_below = lengths[1] * beside[1] > lengths[0] * beside[0]
+    length, other = (xp.where(is_below, below, above) for above, below in (lengths, beside))
+    scale = xp.sqrt(values * length * other) / xp.where(length > 0.0, length, 1.0)
+    return scale * xp.where(is_below, -vectors, vectors).clip(0.0)
 
 
 def leading_singular_vectors(X: SparseOrDense, q: int) -> tuple[Array, Array, Array]:
     """Return the first singular vectors, as columns, and values, from the products of the rows or of the columns.
 
-    The vectors of values that are 0 are 0.
+    The vectors of values that are 0 are 0. Those of a tensor are found where it is.
     """
     n, d = X.shape
-    is_wide = d > n
+    is_wide, is_there = d > n, is_foreign(X)
     rows = X.T if is_wide else X
     m = min(n, d)
 
-    def narrow(block: Array) -> Any:
-        return like(block, X) if is_foreign(X) else block.astype(X.dtype)
+    def image(block: Any) -> Any:
+        if is_there:
+            return array_namespace(X).astype(rows.T @ (rows @ like(block, X)), block.dtype)
+        return as_numpy(rows.T @ (rows @ block.astype(X.dtype)))
 
     if m <= AT_ONCE or q > FEW * m:
         gram = rows.T @ rows
         gram = as_numpy(gram.toarray() if sparse.issparse(gram) else gram)
         found = eigenpairs_at_once((gram + gram.T) / 2.0, q)
+    elif is_there:
+        found = leading_eigenpairs_there(image, m, q, device(X), goal=GOAL)
     else:
-        found = leading_eigenpairs(lambda block: as_numpy(rows.T @ (rows @ narrow(block))), m, q, goal=GOAL)
+        found = leading_eigenpairs(image, m, q, goal=GOAL)
     values = np.sqrt(np.maximum(found.values, 0.0))
     own = found.vectors * (values > 1e-7 * values.max(initial=0.0))
-    other = as_numpy(rows @ (narrow(own) if is_foreign(X) else own)) / np.where(values > 0.0, values, 1.0)
+    if is_there:
+        xp = array_namespace(X)
+        own, values = (xp.asarray(part, device=device(X)) for part in (own, values))
+        other = xp.astype(rows @ xp.astype(own, X.dtype), xp.float64) / xp.where(values > 0.0, values, 1.0)
+    else:
+        other = as_numpy(rows @ own) / np.where(values > 0.0, values, 1.0)
     return (own, values, other) if is_wide else (other, values, own)

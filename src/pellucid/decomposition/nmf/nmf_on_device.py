@@ -1,8 +1,8 @@
 r"""Nonnegative factors of rows on a device: the rounds of coordinate descent in memory, their work done there.
 
-All is in float64. A sweep takes the parts one by one, each for all columns at once. The last weights are the best for
-the components: the entries above 0 of many rows are solved for at a time, and those of the wrong sign change sides
-until none is left (Kim and Park).
+All is in float64. A sweep takes the parts one by one, each for many columns at once, and columns side by side are swept
+until they move little beside the first time. The last weights are the best for the components: the entries above 0 of
+many rows are solved for at a time, and those of the wrong sign change sides until none is left (Kim and Park).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import card_of
+from pellucid.core.device.device_rows import has_room
 from pellucid.core.device.replaying import Replayed
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.types import Array
@@ -26,13 +27,16 @@ from pellucid.decomposition.nmf.nmf_fits import (
     parts_of,
     start_factors,
 )
-from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, penalties_of, unit_of_size
-from pellucid.decomposition.nmf.nmf_solvers import FactorDescent, coordinate_factors
+from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, dot, penalties_of, unit_of_size
+from pellucid.decomposition.nmf.nmf_solvers import FactorDescent, Products, coordinate_factors
+from pellucid.decomposition.nmf.sweeps_triton import WIDTH, sweep_on_card
 from pellucid.proofs.rounding import EPSILON, rounding_unit
 from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 NUMBERS_AT_ONCE = 1 << 24
+SHARES = 32
+"""Of many rows that are summed over: a card makes a small product of them on few of its processors otherwise."""
 FEASIBLE, INDEPENDENT = 1e-12, 1e-13
 """As in memory: parts of its terms below which a gradient is 0, and of a diagonal entry below which a pivot is."""
 
@@ -57,7 +61,7 @@ class ProblemThere(NmfProblem):
     @cached_property
     def size(self) -> float:
         """The squared norm."""
-        return sum(_squares(block) for _, block in self.blocks())
+        return sum(dot(block, block) for _, block in self.blocks())
 
     @property
     def precision(self) -> float:
@@ -75,20 +79,28 @@ class ProblemThere(NmfProblem):
         """Return the products of the data with either factor."""
         return ProductsThere(self)
 
+    @cached_property
+    def in_double(self) -> Any:
+        """The rows in float64, read in every round; as they are where there is no room for them beside the work."""
+        return self.X.double() if has_room(8 * self.X.numel(), self.X.device) else self.X
+
     def blocks(self) -> Any:
         """Yield the rows in blocks of float64."""
         height = max(1, NUMBERS_AT_ONCE // self.X.shape[1])
         for start in range(0, len(self.X), height):
             rows = slice(start, start + height)
-            yield rows, self.X[rows].double()
+            yield rows, self.in_double[rows].double()
 
     def divergence(self, W: Any, H: Any) -> float:
         """Return half the squared error, entry by entry."""
-        return 0.5 * sum(_squares(block - W[rows] @ H) for rows, block in self.blocks())
+        import torch
+
+        errors = (torch.addmm(block, W[rows], H, alpha=-1.0) for rows, block in self.blocks())
+        return 0.5 * sum(dot(error, error) for error in errors)
 
 
 class ProductsThere:
-    """Products with the data in float64, in blocks: sweeps take longer."""
+    """Products with the data in float64: at once, or in blocks where the data are kept in less."""
 
     def __init__(self, problem: ProblemThere) -> None:
         self.problem = problem
@@ -97,11 +109,29 @@ class ProductsThere:
         """Return ``H X'``."""
         import torch
 
+        X = self.problem.in_double
+        if X.dtype == H.dtype:
+            return H @ X.T
         return torch.cat([H @ block.T for _, block in self.problem.blocks()], dim=1)
 
     def with_columns(self, W: Any) -> Any:
         """Return ``W X``."""
-        return sum(W[:, rows] @ block for rows, block in self.problem.blocks())
+        X = self.problem.in_double
+        if X.dtype == W.dtype:
+            return product_over_rows(W, X)
+        return sum(product_over_rows(W[:, rows], block) for rows, block in self.problem.blocks())
+
+
+def product_over_rows(left: Any, right: Any) -> Any:
+    """Return ``left`` (q, n) times ``right`` (n, p) for large n, as a sum over shares of the rows."""
+    import torch
+
+    height = left.shape[1] // SHARES
+    if not height:
+        return left @ right
+    n, cut = SHARES * height, (SHARES, height)
+    shares = torch.bmm(left[:, :n].unflatten(1, cut).movedim(1, 0), right[:n].unflatten(0, cut))
+    return torch.addmm(shares.sum(0), left[:, n:], right[n:])
 
 
 def fit_on_device(estimator: Any, data: Any, watch: Any) -> Fit:
@@ -157,8 +187,14 @@ class FactorsThere(FactorDescent):
         super().__init__(problem, W, H, order)
         self._sweepers = {id(factor): Sweeper(factor) for factor in (self.W, self.H)}
 
+    def products_for_components(self) -> Products:
+        """Return ``W'W`` and ``W'X``."""
+        if self._for_components is None:
+            self._for_components = product_over_rows(self.W, self.W.T), self._complete.with_columns(self.W)
+        return self._for_components
+
     def sweep(self, factor: Any, products: Any, penalties: Penalties, most: int, enough: float) -> None:
-        """Improve one of the factors in place, until a sweep moves little beside the first."""
+        """Improve one of the factors in place."""
         self._sweepers[id(factor)].sweep(products, penalties, self.order().tolist(), most, enough)
 
     def finish(self, factor: Any, products: Any, penalties: Penalties) -> None:
@@ -175,34 +211,49 @@ class Sweeper:
     """One of the factors (q, m), with room for its products: a sweep is recorded once, and replayed."""
 
     def __init__(self, factor: Any) -> None:
+        import torch
+
         self.factor, self.right = factor, factor.new_empty(factor.shape)
         self.gram, self.inverse = factor.new_empty((len(factor), len(factor))), factor.new_empty(len(factor))
+        self.is_going = factor.new_empty(factor.shape[1], dtype=torch.bool)
         self._again = Replayed(lambda: self.once(range(len(factor))), factor.device)
 
     def sweep(self, products: Any, penalties: Penalties, order: list[int], most: int, enough: float) -> None:
-        """Sweep over the entries, as ``nmf_solvers.sweep`` does for some columns at a time."""
+        """Sweep over the entries, some columns at a time, as ``nmf_solvers.sweep`` does."""
+        import torch
+
         self.gram.copy_(products[0]).diagonal().add_(penalties.l2)
-        self.right.copy_(products[1]).sub_(penalties.l1)
+        torch.sub(products[1], penalties.l1, out=self.right)
         diagonal = self.gram.diagonal()
         is_flat = diagonal <= 0.0  # nothing to multiply with: only an l1 penalty counts
         self.inverse.copy_(1.0 / diagonal).masked_fill_(is_flat, 0.0)
-        self.factor.masked_fill_(is_flat[:, None] & (self.right < 0.0), 0.0)
-        is_usual, first = order == list(range(len(order))), 0.0
-        for count in range(most):
-            moved = float(self._again() if is_usual else self.once(order))
-            first = moved if count == 0 else first
-            if moved <= enough * first:
+        if penalties.l1:
+            self.factor.masked_fill_(is_flat[:, None] & (self.right < 0.0), 0.0)
+        if sweep_on_card(self.factor, self.gram, self.inverse, self.right, order, most, enough):
+            return
+        is_usual, first = order == list(range(len(order))), None
+        self.is_going.fill_(True)
+        for _ in range(most):
+            moved = self._again() if is_usual else self.once(order)
+            first = moved.clone() if first is None else first
+            self.is_going &= (moved > enough * first).repeat_interleave(WIDTH)[: len(self.is_going)]
+            if not bool(self.is_going.any()):
                 break
 
     def once(self, order: Iterable[int]) -> Any:
-        """Move each part to its best values given the others; return how far all moved, in units of what is gained."""
+        """Move each part to its best values given the others, in columns that are going on.
+
+        Return how far all parts moved in each ``WIDTH`` columns, in units of what is gained.
+        """
         import torch
 
         before = self.factor.clone()
         for t in order:
             gradient = torch.addmv(self.right[t], self.factor.T, self.gram[t], beta=-1.0)
             self.factor[t].addcmul_(gradient, self.inverse[t], value=-1.0).clamp_(min=0.0)
-        return (self.factor - before).square_().sum(1) @ self.gram.diagonal()
+        self.factor.copy_(torch.where(self.is_going, self.factor, before))
+        moved = self.gram.diagonal() @ (self.factor - before).square_()
+        return torch.nn.functional.pad(moved, (0, -len(moved) % WIDTH)).view(-1, WIDTH).sum(1)
 
 
 def finished_rows(rows: Any, gram: Any, right: Any) -> Any:
@@ -230,7 +281,3 @@ def finished_rows(rows: Any, gram: Any, right: Any) -> Any:
 
 def _in_floats(X: Any) -> Any:
     return X if X.is_floating_point() else X.double()
-
-
-def _squares(table: Any) -> float:
-    return float(table.square().sum())

@@ -24,7 +24,8 @@ from pellucid.decomposition.momentum import FactorMomentum
 from pellucid.decomposition.nmf.nmf_fits import (
     RESIDUAL,
     filled_part,
-    larger_part,
+    larger_parts,
+    lengths_of_parts,
     parts_of,
     random_part,
     refuse_many_parts,
@@ -148,13 +149,9 @@ def _start(
     values = np.sqrt(np.maximum(found.values, 0.0))
     vectors = found.vectors * (values > 1e-7 * values.max(initial=0.0))
     squares = blocks.reduce(signs_of_block, join_signs, vectors) / root**4
-    H = np.zeros((q, d))
-    for k in range(q):
-        lengths = np.sqrt(squares[:, k]) / (values[k] if values[k] > 0.0 else 1.0)
-        part, size, _ = larger_part([(lengths[0], vectors[:, k]), (lengths[1], -vectors[:, k])])
-        if size > 0.0:
-            H[k] = np.sqrt(values[k] * size) * part / np.linalg.norm(part)
-    return filled_part(H, estimator.init, mean, rng)
+    above, below = np.sqrt(squares) / np.where(values > 0.0, values, 1.0)
+    H = larger_parts(vectors, lengths_of_parts(vectors), (above, below), values)
+    return filled_part(np.ascontiguousarray(H.T), estimator.init, mean, rng)
 
 
 # from a block to its statistics

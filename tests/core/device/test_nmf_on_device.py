@@ -199,6 +199,7 @@ def test_the_proof_there_objects(wrong, changes):
 
 def test_products_in_blocks_are_those_at_once(monkeypatch):
     X, q = rows(dtype=np.float32), 3
+    monkeypatch.setattr("pellucid.decomposition.nmf.nmf_on_device.ROWS_OF_SHARE", 9)
     whole = ProblemThere.of(there(X), NMF(q))
     found = FactorsThere(whole, there(X[:, :q]), there(X[:q]), lambda: np.arange(q))
     once = (*found.products_for_weights(), *found.products_for_components(), whole.size)

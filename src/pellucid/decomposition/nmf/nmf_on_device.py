@@ -35,8 +35,8 @@ from pellucid.proofs.seen import Seen
 from pellucid.proofs.training_data import TrainingData
 
 NUMBERS_AT_ONCE = 1 << 24
-SHARES = 32
-"""Of many rows that are summed over: a card makes a small product of them on few of its processors otherwise."""
+SHARES, ROWS_OF_SHARE = 32, 512
+"""Most shares of rows that are summed over, and the least of one: a card multiplies on few processors otherwise."""
 FEASIBLE, INDEPENDENT = 1e-12, 1e-13
 """As in memory: parts of its terms below which a gradient is 0, and of a diagonal entry below which a pivot is."""
 
@@ -126,10 +126,11 @@ def product_over_rows(left: Any, right: Any) -> Any:
     """Return ``left`` (q, n) times ``right`` (n, p) for large n, as a sum over shares of the rows."""
     import torch
 
-    height = left.shape[1] // SHARES
-    if not height:
+    count = min(SHARES, left.shape[1] // ROWS_OF_SHARE)
+    if count < 2:
         return left @ right
-    n, cut = SHARES * height, (SHARES, height)
+    cut = count, left.shape[1] // count
+    n = count * cut[1]
     shares = torch.bmm(left[:, :n].unflatten(1, cut).movedim(1, 0), right[:n].unflatten(0, cut))
     return torch.addmm(shares.sum(0), left[:, n:], right[n:])
 

@@ -21,7 +21,7 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
-from pellucid.core.device import device_rows
+from pellucid.core.device import device_moments, device_rows
 from pellucid.core.device.column_products import MOST_COLUMNS, counts_of, put_together
 from pellucid.core.device.device_moments import PIECE, moments_of
 from pellucid.core.input_rules import NO_TARGET
@@ -202,6 +202,15 @@ def test_columns_that_depend_on_each_other(there: There) -> None:
     X = np.column_stack([X, X[:, 0] + 1e-7 * X[:, 1]])
     ours, host = LinearRegression().fit(there(X), there(y)), LinearRegression().fit(X, y)
     np.testing.assert_allclose(on_host(ours.predict(there(X))), host.predict(X), atol=1e-6)
+
+
+def test_columns_that_count_alone_take_one_pass(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _, labels = table()
+    X = np.column_stack([X, X[:, 0], 2.0 * X[:, 1]])
+    monkeypatch.setattr(device_moments, "triangles_of_block", None)
+    ours, host = GaussianNB().fit(there(X), there(labels)), GaussianNB().fit(X, labels)
+    np.testing.assert_allclose(on_host(ours.var_), host.var_, rtol=1e-12)
+    assert ours.certificate_.holds
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,14 @@ PART_SUMS = 1 << 20
 FARTHEST, NOTHING = 1e38, 1e-30
 """Beyond all distances; and what may be taken for 0 where numbers are compared."""
 
+tl: Any = None
+"""Triton's language, once it is loaded: versions before 3.4 look for it among the names of the file only."""
+
 
 @cache
 def kernels() -> Any:
     """Return the loops, to be compiled when they are called; None where Triton is missing."""
+    global tl
     try:
         import triton
         import triton.language as tl

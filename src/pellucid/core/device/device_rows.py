@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -52,7 +52,12 @@ class DeviceRows(RowBlocks):
     @property
     def stored_in(self) -> Any:
         """Single precision for rows in it, as on the host."""
-        return np.float32 if Place.of(self.rows[0]).is_short else np.float64
+        return np.float32 if self.place.is_short else np.float64
+
+    @cached_property
+    def place(self) -> Place:
+        """Where the rows are."""
+        return Place.of(self.rows[0])
 
     @property
     def heights(self) -> tuple[int, ...]:
@@ -70,7 +75,7 @@ class DeviceRows(RowBlocks):
 
     def beside(self, block: RowBlock) -> RowBlock:
         """Return a block with its rows there; labels in words stay."""
-        place = self.sent_to or Place.of(self.rows[0])
+        place = self.sent_to or self.place
         y, weight = (_beside(block.X, part, "y", place) for part in (block.y, block.weight))
         return RowBlock(block.number, place.holding(block.X), y, weight)
 

@@ -50,7 +50,8 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
     labels = sorted(summary.moments)
     refuse_no_weight(labels)
     means = {label: summary.moments[label].mean for label in labels}
-    triangles = {label: _factor(summary.moments[label].scatter) for label in labels}
+    factor = _deviations if kind == "columns" else _factor
+    triangles = {label: factor(summary.moments[label].scatter) for label in labels}
     known = (means[None], summary.moments[None].scatter) if labels == [None] else None
     if any(triangle is None for triangle in triangles.values()):
         known = None
@@ -91,6 +92,11 @@ def summarize_alone(block: RowBlock, kind: str) -> tuple[tuple[int, int, BlockSu
 def join_alone(found: Sequence[tuple[tuple[int, int, BlockSummary], ...]]) -> tuple[tuple[int, int, BlockSummary], ...]:
     """Return the same of several blocks, in order."""
     return tuple(one for some in found for one in some)
+
+
+def _deviations(scatter: Array) -> Array:
+    """Return a factor of the diagonal, where each column counts alone: on a device products of two come with it."""
+    return np.diag(np.sqrt(scatter.diagonal()))
 
 
 def _factor(scatter: Array) -> Array | None:

@@ -26,10 +26,14 @@ MOST_PARTS = 64
 MOST_REGISTERS = 255
 """Of a thread: few threads with all their numbers at hand are quicker than many without."""
 
+tl: Any = None
+"""Triton's language, once it is loaded: versions before 3.4 look for it among the names of the file only."""
+
 
 @cache
 def kernels() -> Any:
     """Return the loops, to be compiled when they are called; None where Triton is missing."""
+    global tl
     try:
         import triton
         import triton.language as tl

@@ -212,7 +212,7 @@ def test_starts_in_plain_python():
             (add_center, (X, 0, n, weight, candidates)),
             (add_sparse_center, (*parts, 0, n, weight, candidates, sizes)),
         ):
-            owner, nearest, heights = np.zeros(n, np.int32), near.copy(), np.array([weight @ near])
+            owner, nearest, heights = np.zeros(n, np.int32), near.copy(), np.zeros(1)
             bucket = np.zeros(n, np.uint16)
             convert(kernel)(*given, 3, 1 << 3, owner, nearest, helps, bucket, heights)
             reached = np.minimum(near, np.square(X - candidates[3]).sum(axis=1))

@@ -10,11 +10,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans import nearest_triton
+from pellucid.cluster.kmeans import nearest_triton, starts_triton
 from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
 from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
+from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows, drawn_rows
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
+from pellucid.cluster.kmeans.starts_on_device import content_hashes
+from pellucid.cluster.kmeans.starts_triton import PART
 from pellucid.core.arrays import on_host
+from pellucid.proofs.training_data import TrainingData
 from tests.core.device.conftest import DEVICE
 
 torch = pytest.importorskip("torch")
@@ -128,29 +132,89 @@ def test_nearest_centers_and_sums_are_those_in_memory(name):
     assert sums.scatter == pytest.approx(here.scatter, rel=1e-12)
 
 
-@pytest.mark.parametrize("name", ["usual", "far from zero", "one row far away"])
-def test_no_row_within_reach_of_a_center_is_passed_over(name):
-    from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
+def draws():
+    rng = np.random.default_rng(3)
+    normal, weights = rng.standard_normal, lambda n: rng.random(n) + 0.1
+    return {
+        "single precision": (normal((3001, 5)).astype(np.float32), weights(3001), 40),
+        "the largest bucket": (normal((32_768, 3)), None, 12),
+        "one row more": (normal((32_769, 3)), weights(32_769), 12),
+        "whole numbers": (rng.integers(0, 4, (2999, 3)).astype(float), None, 60),
+        "all rows drawn": (normal((61, 2)), weights(61), 61),
+        "fewer different rows": (np.repeat(normal((30, 3)), 3, axis=0), None, 40),
+        "a row far away, many buckets": (np.vstack([normal((33_000, 3)), [[1e9] * 3]]), weights(33_001), 12),
+        "huge": (1e150 * normal((1500, 3)), None, 12),
+        "tiny": (1e-150 * normal((1025, 3)), weights(1025), 12),
+        "many columns": (normal((333, 130)), None, 20),
+    }
 
-    X = tables()[name]
-    rows, centers = MeasuredOnDevice(there(X)), X[:4]
-    squares = np.square(X[None] - centers[:, None]).sum(axis=2)
-    reach = np.quantile(squares, 0.2, axis=0)
-    which, found, measured = rows.pairs_in_reach(centers, there(reach))
-    seen = np.zeros_like(squares, dtype=bool)
-    seen[which.cpu().numpy(), found.cpu().numpy()] = True
-    assert seen[squares < reach].all()
-    assert seen.mean() < 0.5 or name == "one row far away"  # whose unit leaves the others no digits
-    np.testing.assert_allclose(measured.cpu().numpy(), squares[which.cpu().numpy(), found.cpu().numpy()], rtol=1e-12)
+
+def drawn_from(X, weight, n_clusters, step, convert=there):
+    rng = np.random.RandomState(0)
+    drawn = drawn_rows(TrainingData(convert(X), weight=None if weight is None else convert(weight)), n_clusters)
+    drawn.draw_any(rng)
+    while not drawn.is_done:
+        step(drawn, rng)
+    return drawn, rng.uniform()
+
+
+STEPS = {
+    "any": lambda drawn, rng: drawn.draw_any(rng),
+    "far": lambda drawn, rng: drawn.draw_far(rng, 1),
+    "best of 5": lambda drawn, rng: drawn.draw_far(rng, 5),
+    "best of 8": lambda drawn, rng: drawn.draw_far(rng, 8),
+    "farthest": lambda drawn, _rng: drawn.add_farthest(),
+}
+
+
+@pytest.mark.parametrize("name", draws())
+@pytest.mark.parametrize("step", STEPS)
+def test_the_rows_drawn_are_those_in_memory(name, step):
+    given = (*draws()[name], STEPS[step])
+    found, next_found = drawn_from(*given)
+    here, next_here = drawn_from(*given, convert=np.asarray)
+    assert found.indices == [int(row) for row in here.indices]
+    np.testing.assert_array_equal(found.centers, here.centers)
+    assert next_found == next_here
+    nearest = on_host(found.nearest)[: len(given[0])][on_host(found.order.argsort())]
+    np.testing.assert_allclose(nearest, here.nearest, rtol=1e-12)
+    np.testing.assert_array_equal(nearest == 0.0, here.nearest == 0.0)
+
+
+@pytest.mark.skipif(DEVICE == "cpu", reason="the loops in Triton need a card")
+@pytest.mark.parametrize("name", draws())
+def test_loops_of_the_card_draw_the_rows_of_plain_torch(name, monkeypatch):
+    given = (*draws()[name], STEPS["best of 8"])
+    assert starts_triton.kernels() is not None
+    quick, _ = drawn_from(*given)
+    monkeypatch.setattr(starts_triton, "kernels", lambda: None)
+    plain, _ = drawn_from(*given)
+    assert quick.indices == plain.indices
+    np.testing.assert_allclose(on_host(quick.nearest), on_host(plain.nearest), rtol=1e-12)
+    np.testing.assert_allclose(on_host(quick.heights), on_host(plain.heights), rtol=1e-12)
+
+
+def test_the_same_seed_draws_and_measures_the_same_bits():
+    X = there(tables()["usual"].astype(np.float32))
+    first, second = (draw_far_rows(TrainingData(X), 60, np.random.RandomState(0)) for _ in range(2))
+    assert first.indices == second.indices
+    assert torch.equal(first.nearest, second.nearest)
+    assert torch.equal(first.heights, second.heights)
+
+
+def test_chances_are_summed_part_by_part():
+    X = tables()["more rows than one bucket"]
+    drawn = draw_far_rows(TrainingData(there(X), weight=there(np.full(len(X), 2.0))), 5, np.random.RandomState(0))
+    squares = 2.0 * np.square(X[:, None] - drawn.centers).sum(axis=2).min(axis=1)[on_host(drawn.order)]
+    for heights, chances in zip(on_host(drawn.heights), (squares, 2.0 * (squares > 0.0)), strict=True):
+        expected = [chances[start : start + PART].sum() for start in range(0, len(X), PART)]
+        np.testing.assert_allclose(heights, expected, rtol=1e-12)
 
 
 def test_rows_have_the_hashes_of_rows_in_memory():
-    from pellucid.cluster.kmeans.starts_on_device import RowsDrawnOnDevice
-    from pellucid.proofs.training_data import TrainingData
-
     X = np.random.default_rng(0).integers(-2, 3, (500, 4)) * 0.1
-    drawn = RowsDrawnOnDevice(TrainingData(there(X)), 3)
-    np.testing.assert_array_equal(drawn._hashes(slice(None)).cpu().numpy().view(np.uint64), hashes_of(measured_rows(X)))
+    found = on_host(content_hashes(there(X))).view(np.uint64)
+    np.testing.assert_array_equal(found, hashes_of(measured_rows(X)))
 
 
 @pytest.mark.parametrize("lengths", [[0, 1, 256, 0], [257, 70_000, 3], [0, 0, 5]])

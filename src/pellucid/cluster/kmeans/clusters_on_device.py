@@ -165,41 +165,6 @@ class MeasuredOnDevice:
         starts = torch.from_numpy(sizes.astype(np.float32))
         return factors.to(self.X.device), starts.to(self.X.device), terms
 
-    def pairs_in_reach(self, centers: Array, reach: Any) -> tuple[Any, Any, Any]:
-        """Return centers and rows that may be nearer to each other than the reach of the row, with squared distances.
-
-        ``reach`` are squared distances, too.
-        """
-        import torch
-
-        there = torch.from_numpy(centers).to(self.X.device)
-        moved = (centers - self.middle) * self.unit
-        most = reach * self.unit * self.unit - self.squares
-        if float(np.square(moved).sum(axis=1).max()) < LARGEST_SQUARE:
-            factors, starts, terms = self._factors(moved)
-            most += terms.of(self.squares, self.lost)
-        else:
-            factors, starts = (
-                torch.zeros_like(self.table[: len(there)]),
-                most.new_zeros(len(there), dtype=torch.float32),
-            )
-            most += torch.inf
-        most = (most + 2.0**-20 * most.abs()).to(torch.float32)
-        found = []
-        with tensor_cores():
-            for part in self.parts(16 * len(there)):
-                rough = torch.addmm(starts[:, None], factors, self.table[part].T)
-                which, rows = (~(rough > most[part])).nonzero(as_tuple=True)
-                rows += part.start
-                found += [(which[some], rows[some]) for some in self._runs(len(rows))]
-        squares = [(self.X[rows] - there[which]).square_().sum(dim=1) for which, rows in found]
-        which, rows = (torch.cat(parts) for parts in zip(*found, strict=True))
-        return which, rows, torch.cat(squares)
-
-    def _runs(self, n: int) -> list[slice]:
-        height = max(1, int(room_for(self.X.device, most=2.0**30)) // (24 * self.shape[1]))
-        return [slice(start, start + height) for start in range(0, max(n, 1), height)]
-
     def _by_products(self, rows: Any, moved: Array) -> tuple[Any, Any]:
         """Return the nearest centers of some rows by products in float64, and which are still not told apart."""
         import torch

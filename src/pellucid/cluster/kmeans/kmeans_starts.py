@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -23,6 +23,9 @@ from pellucid.core.arrays import is_foreign
 from pellucid.core.threads import run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
+
+if TYPE_CHECKING:
+    from pellucid.cluster.kmeans.starts_on_device import RowsDrawnOnDevice
 
 BUCKET_BITS = 10
 """Of the hash, that say in which part of the rows one stands: no sum over all rows is made for each draw."""
@@ -110,7 +113,7 @@ class DrawnRows:
             return heights
 
         parts = self.pieces if self._order is None else [slice(0, len(self.nearest))]
-        self._heights = np.maximum(self._heights + np.sum(run_blocks(work, parts), axis=0), 0.0)
+        self._heights = np.asarray(np.sum(run_blocks(work, parts), axis=0))
 
     def _if_different(self, rows: Any) -> Array:
         return np.where(self.nearest[rows] > 0.0, self._weights(rows), 0.0)
@@ -168,7 +171,7 @@ def _places(heights: Array, shares: Array) -> Array:
     return np.minimum(np.searchsorted(total, shares * total[-1], side="right"), last)
 
 
-def drawn_rows(data: TrainingData, n_clusters: int) -> DrawnRows:
+def drawn_rows(data: TrainingData, n_clusters: int) -> DrawnRows | RowsDrawnOnDevice:
     """Return what draws rows, in memory or on a device."""
     if not is_foreign(data.X):
         return DrawnRows(data, n_clusters)
@@ -184,7 +187,7 @@ def plus_plus(data: TrainingData, n_clusters: int, rng: np.random.RandomState) -
 
 def draw_far_rows(
     data: TrainingData, n_clusters: int, rng: np.random.RandomState, n_trials: int | None = None
-) -> DrawnRows:
+) -> DrawnRows | RowsDrawnOnDevice:
     """Draw rows as k-means++ does; by itself it tries four, or eight for many clusters."""
     if n_trials is None:
         n_trials = AT_ONCE if 2 + math.log(n_clusters) < 6 else MOST_TRIALS

@@ -65,15 +65,15 @@ def gains_of(X, first, stop, weight, candidates, gaps, owner, nearest, helps, ga
 def add_center(X, first, stop, weight, centers, number, bit, owner, nearest, helps, bucket, heights):
     """Lower the distances of the rows with this bit of ``helps`` to the nearest center: center ``number`` is new.
 
-    ``heights``, the weighted sums of the distances in each bucket of rows, get what has changed.
+    ``heights`` get the weighted sums of the distances in each bucket of rows. They are summed anew each time: what
+    rounding leaves of a row far away, once it is a center, would outweigh all others.
     """
     for i in range(first, stop):
         if helps[i] & bit:
             distance = squared_distance(X, i, centers, number)
             if distance < nearest[i]:
-                before = 0.0 if number == 0 else nearest[i]
-                heights[bucket[i]] += (distance - before) * (weight[i] if weight.size > 0 else 1.0)
                 nearest[i], owner[i] = distance, number
+        heights[bucket[i]] += nearest[i] * (weight[i] if weight.size > 0 else 1.0)
 
 
 @lean_and_kept
@@ -99,9 +99,8 @@ def add_sparse_center(
         if helps[i] & bit:
             distance = sparse_squared_distance(values, columns, ends, i, centers, number, sizes)
             if distance < nearest[i]:
-                before = 0.0 if number == 0 else nearest[i]
-                heights[bucket[i]] += (distance - before) * (weight[i] if weight.size > 0 else 1.0)
                 nearest[i], owner[i] = distance, number
+        heights[bucket[i]] += nearest[i] * (weight[i] if weight.size > 0 else 1.0)
 
 
 @lean

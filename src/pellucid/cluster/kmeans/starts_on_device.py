@@ -2,116 +2,145 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pellucid.cluster.kmeans.cluster_sums_on_device import by_label, segment_sums
-from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
-from pellucid.cluster.kmeans.kmeans_starts import ALL, BUCKET_BITS, FEW_ROWS, DrawnRows, _one
 from pellucid.cluster.kmeans.measured_rows import MODEST_UNIT
+from pellucid.cluster.kmeans.starts_triton import PART, ROWS, write_best, write_places, write_squares
 from pellucid.core.types import Array
+from pellucid.solvers.rough_products_on_device import room_for, sample_of
+
+FAR, DIFFERENT = 0, 1
+"""Kinds of chances: the squared distance to the nearest center, or 1 where that is not 0; times the weight."""
 
 
-class RowsDrawnOnDevice(DrawnRows):
-    """Rows drawn as centers one by one; distances, and sums of chances, stay on the device."""
+class RowsDrawnOnDevice:
+    """Rows drawn as centers one by one, as ``DrawnRows`` draws them; the host is not asked until all are drawn.
 
-    rows: Any
-    nearest: Any
+    A copy of them stands in the order of the draws, column by column, filled up to a multiple of ``PART`` with rows
+    that have no chance. Distances are sums of squared differences in float64, and so is every sum of chances.
+    """
 
     def __init__(self, data: Any, n_clusters: int) -> None:
         import torch
 
-        self.rows = MeasuredOnDevice(data.X, data.weight)
-        n, d = self.rows.shape
-        self.nearest = torch.full((n,), torch.inf, dtype=torch.float64, device=data.X.device)
-        self.indices, self.centers = [], np.zeros((n_clusters, d))
-        hashes = self._hashes(slice(None))
-        self._order = self._ranked(hashes) if n <= FEW_ROWS else None
-        self._heights = np.zeros(1 if n <= FEW_ROWS else 1 << BUCKET_BITS)
-        self._bucket: Any = (hashes >> (64 - BUCKET_BITS)) & ((1 << BUCKET_BITS) - 1 if n > FEW_ROWS else 0)
-        self._near: tuple[Any, Any, Any] = ()  # type: ignore[assignment]  # candidates, rows, squared distances
+        self.X, (n, d) = data.X, data.X.shape
+        self.order = (content_hashes(self.X) ^ -(1 << 63)).argsort(stable=True)  # as numbers without a sign
+        whole, there = n + -n % PART, {"dtype": torch.float64, "device": self.X.device}
+        self.columns = torch.zeros((d, whole), dtype=self.X.dtype, device=self.X.device)
+        self.weight, self.nearest = torch.zeros((2, whole), **there)
+        height = max(1, (1 << 26) // d)
+        for start in range(0, n, height):
+            part = slice(start, min(start + height, n))
+            self.columns[:, part] = self.X[self.order[part]].T
+        self.weight[:n] = 1.0 if data.weight is None else data.weight[self.order]
+        self.nearest[:n] = torch.inf
+        self.heights = torch.zeros((2, whole // PART), **there)
+        self._sum_chances()
+        self._drawn, self._count = torch.zeros(n_clusters, dtype=torch.int64, device=self.X.device), 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all centers are drawn."""
+        return self._count == len(self._drawn)
+
+    @property
+    def indices(self) -> list[int]:
+        """The rows drawn so far."""
+        return self.order[self._drawn[: self._count]].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def centers(self) -> Array:
+        """What these rows hold, in double precision."""
+        found: Array = self.X[self.order[self._drawn]].cpu().numpy()
+        return found.astype(np.float64)
+
+    def draw_any(self, rng: np.random.RandomState) -> None:
+        """Make a row a center that differs from all before, as likely as its weight."""
+        self._draw(rng.uniform(size=1), DIFFERENT)
+
+    def draw_far(self, rng: np.random.RandomState, n_trials: int) -> None:
+        """Make a row a center, as likely as its weight times its squared distance to the others: the best of a few."""
+        self._draw(rng.uniform(size=n_trials), FAR)
 
     def add_farthest(self) -> None:
         """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""
-        ties = (self.nearest == self.nearest.max()).nonzero()[:, 0]
-        self.add(int(ties[self._ranked(self._hashes(ties))[0]]))
+        self._add(self.nearest.argmax().view(1))
 
-    def add(self, row: int, bit: int = ALL) -> None:
-        """Make a row a center; ``bit`` says which candidate of the last ones it was."""
-        number = len(self.indices)
-        self.indices.append(int(row))
-        self.centers[number] = self._taken(np.array([row]))[0]
-        if bit == ALL:
-            _, rows, squares = self.rows.pairs_in_reach(self.centers[number : number + 1], self.nearest)
+    def _draw(self, shares: Array, kind: int) -> None:
+        """Make the best of the rows at these shares of the sum of the chances a center."""
+        import torch
+
+        missing = (1 << (len(shares) - 1).bit_length()) - len(shares)  # to a power of two, as loops want them
+        shares = np.concatenate((shares, np.repeat(shares[-1:], missing)))
+        there = torch.from_numpy(shares).to(self.X.device, non_blocking=True)
+        places = torch.empty(len(shares), dtype=torch.int64, device=self.X.device)
+        if not write_places(there, self.heights, kind, self.nearest, self.weight, len(self.X), places):
+            places.copy_(torch.from_numpy(self._places(shares, kind)))
+        self._add(places)
+
+    def _places(self, shares: Array, kind: int) -> Array:
+        import torch
+
+        chances, heights = self._chances(kind), self.heights[kind].cpu().numpy()
+        if not heights.any():  # fewer different rows than centers: one comes twice
+            chances = (torch.arange(len(chances), device=chances.device) < len(self.X)).to(torch.float64)
+            heights = chances.view(-1, PART).sum(dim=1).cpu().numpy()
+        ends: Array = heights.cumsum()  # here: sums up to each number are made in any order on some devices
+        parts = np.array([_first_past(heights, ends, share * ends[-1]) for share in shares])
+        inside, rests = chances.view(-1, PART)[parts].cpu().numpy(), shares * ends[-1] - (ends - heights)[parts]
+        found = [_first_past(own, own.cumsum(), rest) for own, rest in zip(inside, rests, strict=True)]
+        return parts * PART + np.array(found)
+
+    def _add(self, places: Any) -> None:
+        """Make that candidate a center that takes most off the sum of squared distances, of equal ones the first."""
+        import torch
+
+        centers, count = self.columns.index_select(1, places).to(torch.float64), len(places)
+        squares = self.nearest.new_empty((count, len(self.nearest)))
+        gains = self.nearest.new_empty((len(self.nearest) // ROWS, count))
+        if write_squares(self.columns, centers, self.nearest, self.weight, squares, gains):
+            gains = gains.sum(dim=0)
         else:
-            candidates, rows, squares = self._near
-            own = candidates == bit.bit_length() - 1
-            rows, squares = rows[own], squares[own]
-        before = self.nearest[rows]
-        is_nearer = squares < before
-        rows, squares, before = rows[is_nearer], squares[is_nearer], before[is_nearer]
-        self.nearest[rows] = squares
-        lowered = (squares - (0.0 if number == 0 else before)) * self.rows.weights(rows)
-        self._heights = np.maximum(self._heights + self._in_buckets(rows, lowered), 0.0)
+            self._measure(centers, squares)
+            gains = (torch.where(squares < self.nearest, self.nearest - squares, 0.0) * self.weight).sum(dim=1)
+        state = (squares, self.nearest, self.weight, self.heights)
+        if not write_best(gains, places, self._drawn, self._count, *state):
+            best = int(gains.argmax())
+            self._drawn[self._count] = places[best]
+            torch.minimum(self.nearest, squares[best], out=self.nearest)
+            self._sum_chances()
+        self._count += 1
 
-    def _gains(self, candidates: Array) -> Array:
-        which, rows, squares = self._near = self.rows.pairs_in_reach(candidates, self.nearest)
-        gains = (self.nearest[rows] - squares).clamp(min=0.0) * self.rows.weights(rows)
-        order, ends = by_label(which, len(candidates))
-        return segment_sums(lambda some: gains[some][..., None], order, ends, 1).cpu().numpy()[:, 0]
+    def _measure(self, centers: Any, squares: Any) -> None:
+        height = max(1, room_for(self.X.device, most=2.0**30, on_host=2.0**21) // (32 * len(squares)))
+        for start in range(0, squares.shape[1], height):
+            found = squares[:, start : start + height].zero_()
+            for values, middle in zip(self.columns[:, start : start + height], centers, strict=True):
+                apart = values - middle[:, None]
+                found.addcmul_(apart, apart)
 
-    def _in_buckets(self, rows: Any, values: Any) -> Array:
-        order, ends = by_label(self._bucket[rows], len(self._heights))
-        return segment_sums(lambda some: values[some][..., None], order, ends, 1).cpu().numpy()[:, 0]
+    def _sum_chances(self) -> None:
+        for kind in (FAR, DIFFERENT):
+            self.heights[kind] = self._chances(kind).view(-1, PART).sum(dim=1)
 
-    def _sums(self, chance_of: Callable[[Any], Array]) -> Array:
-        import torch
-
-        chances = torch.ones_like(self.nearest)
-        if chance_of is not _one:  # different from all centers, the only other chance that is summed anew
-            chances = (self.nearest > 0.0) * self.rows.weights(slice(None)) * chances
-        return self._in_buckets(slice(None), chances)
-
-    def _if_different(self, rows: Any) -> Array:
-        return np.where(self._at(self.nearest, rows) > 0.0, self._weights(rows), 0.0)
-
-    def _if_far(self, rows: Any) -> Array:
-        return self._at(self.nearest, rows) * self._weights(rows)
-
-    def _weights(self, rows: Any) -> Any:
-        return 1.0 if self.rows.weight is None else self._at(self.rows.weight, rows)
-
-    def _members(self, bucket: int) -> Array:
-        members = (self._bucket == int(bucket)).nonzero()[:, 0]
-        return members.cpu().numpy()[self._ranked(self._hashes(members))]
-
-    def _taken(self, rows: Array) -> Array:
-        return self._at(self.rows.X, rows).astype(np.float64)
-
-    def _at(self, values: Any, rows: Array) -> Array:
-        import torch
-
-        return values[torch.from_numpy(np.ascontiguousarray(rows)).to(values.device)].cpu().numpy()
-
-    def _ranked(self, hashes: Any) -> Array:
-        return np.argsort(hashes.cpu().numpy().view(np.uint64), kind="stable")
-
-    def _hashes(self, which: Any) -> Any:
-        """Return the numbers for the content of rows that rows in memory have, the 64 bits of each as int64."""
-        import torch
-
-        X, unit = self.rows.X, self.rows.unit
-        rows = X[which]
-        rows = (rows if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else rows * unit).to(torch.float32)
-        height = max(1, (1 << 24) // X.shape[1])
-        found = [_content_hashes(part.to(torch.float64)) for part in rows.split(height)]
-        return torch.cat(found) if found else torch.empty(0, dtype=torch.int64)
+    def _chances(self, kind: int) -> Any:
+        return self.nearest * self.weight if kind == FAR else (self.nearest > 0.0) * self.weight
 
 
-def _content_hashes(rows: Any) -> Any:
-    """Do what ``presented_rows_kernels.dense_hashes`` does for rows of one code; whole numbers wrap around, too."""
+def _first_past(chances: Array, ends: Array, target: float) -> int:
+    """Return the first chance whose end lies past a target, or the last one; never one of 0."""
+    possible = np.flatnonzero(chances)
+    reached = int(np.searchsorted(ends[possible], target, side="right"))
+    return int(possible[min(reached, len(possible) - 1)])
+
+
+def content_hashes(X: Any) -> Any:
+    """Return the numbers for the content of rows that ``hashes_of`` has for rows in memory, as int64.
+
+    What ``presented_rows_kernels.dense_hashes`` does for rows of one code: whole numbers wrap around here, too.
+    """
     import torch
 
     from pellucid.solvers.presented_rows_kernels import FIRST, ODD, SECOND
@@ -123,6 +152,10 @@ def _content_hashes(rows: Any) -> Any:
             key = (key ^ ((key >> 33) & 0x7FFFFFFF)) * factor
         return key ^ ((key >> 33) & 0x7FFFFFFF)
 
-    columns = torch.arange(1, rows.shape[1] + 1, device=rows.device) * odd
-    keys = mixed(rows.contiguous().view(torch.int64) ^ columns) * (rows != 0.0)
-    return keys.sum(dim=1) + mixed(torch.full((1,), odd, device=rows.device))
+    unit, d = sample_of(X).unit, X.shape[1]
+    columns, found = torch.arange(1, d + 1, device=X.device) * odd, []
+    for part in X.split(max(1, (1 << 24) // d)):
+        rows = part if MODEST_UNIT < unit < 1.0 / MODEST_UNIT else part * unit
+        rows = rows.to(torch.float32).to(torch.float64).contiguous()
+        found.append((mixed(rows.view(torch.int64) ^ columns) * (rows != 0.0)).sum(dim=1))
+    return torch.cat(found) + mixed(torch.full((1,), odd, device=X.device))

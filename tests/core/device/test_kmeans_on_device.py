@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import pellucid
 from pellucid.cluster import KMeans
-from pellucid.cluster.kmeans import nearest_triton, starts_triton
+from pellucid.cluster.kmeans import card_loops, starts_triton
 from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
 from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
 from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows, drawn_rows
@@ -235,9 +235,9 @@ def test_refuses_a_start_that_only_memory_has():
 
 def without_loops(monkeypatch, *languages):
     if "CUDA" in languages:
-        monkeypatch.setattr(nearest_triton, "run_cuda_loop", lambda *_given, **_options: False)
+        monkeypatch.setattr(card_loops, "run_cuda_loop", lambda *_given, **_options: False)
     if "Triton" in languages:
-        monkeypatch.setattr(nearest_triton, "kernels", lambda: None)
+        monkeypatch.setattr(card_loops, "kernels", lambda: None)
 
 
 @pytest.mark.filterwarnings("ignore::pellucid.UncertifiedWarning")  # after five rounds
@@ -246,7 +246,7 @@ def without_loops(monkeypatch, *languages):
 def test_loops_of_the_card_find_what_plain_torch_does(n, d, k, monkeypatch):
     rows = np.random.default_rng(0).standard_normal((n, d)).astype(np.float32)
     parameters = {"init": rows[:k], "n_init": 1, "max_iter": 5}
-    assert nearest_triton.kernels() is not None
+    assert card_loops.kernels() is not None
     found = []
     for missing in ((), ("CUDA",), ("CUDA", "Triton")):
         without_loops(monkeypatch, *missing)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pellucid.cluster.kmeans.card_loops import sums_of_segments
 from pellucid.cluster.kmeans.center_answers import ClusterSums
-from pellucid.cluster.kmeans.nearest_triton import sums_of_segments
 from pellucid.core.types import Array
 from pellucid.solvers.rough_products_on_device import room_for
 

@@ -16,6 +16,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from pellucid.cluster.kmeans.card_loops import (
+    COLUMNS,
+    NAMES,
+    write_decided,
+    write_nearest,
+    write_own_squares,
+    write_short,
+)
 from pellucid.cluster.kmeans.center_answers import (
     FEW_COLUMNS,
     bound_from_scatter,
@@ -24,14 +32,6 @@ from pellucid.cluster.kmeans.center_answers import (
 )
 from pellucid.cluster.kmeans.cluster_sums_on_device import SumsOnDevice
 from pellucid.cluster.kmeans.kmeans_solvers import Clusters, best_line_centers, best_lloyd, lloyd
-from pellucid.cluster.kmeans.nearest_triton import (
-    COLUMNS,
-    NAMES,
-    write_decided,
-    write_nearest,
-    write_own_squares,
-    write_short,
-)
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_moments import moments_of
 from pellucid.core.fit import Effort, Fit

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn import cluster, kernel_ridge, manifold, mixture, neighbors, svm
 
 from benchmarks.card import CardRow, numbers
+from benchmarks.linear_classifiers import DATA
+from benchmarks.network_data import digits
 from pellucid.cluster import KMeans
 from pellucid.kernel_ridge import KernelRidge
 from pellucid.manifold import MDS
@@ -28,6 +30,7 @@ def card_rows(scale: float) -> list[CardRow]:
         _neighbors(scale),
         _kernel_ridge(scale),
         _svc(scale),
+        *([_svc_of_digits(scale)] if (DATA / "mnist").exists() else []),
         _mds(scale),
     ]
 
@@ -134,6 +137,24 @@ def _svc(scale: float) -> CardRow:
     return CardRow(
         f"SVC rbf, {n:,} rows, {k} classes", make, lambda data: SVC(cache_size=1000).fit(data["X"], data["y"]),
         lambda data: svm.SVC(cache_size=1000).fit(data["X"], data["y"]), _dual, flops=2.0 * n * n * d * (k - 1) / k,
+    )  # fmt: skip
+
+
+def _svc_of_digits(scale: float) -> CardRow:
+    """The images of MNIST, where PELLUCID_DATA names a folder with them."""
+    options: dict[str, Any] = {"C": 5.0, "cache_size": 1000}
+
+    def make(there: Any) -> Mapping[str, Any]:
+        import torch
+
+        images = digits()
+        count = max(900, int(len(images.X) * scale))
+        X, y = images.X[:count].reshape(count, -1), images.y[:count]
+        return {"X": torch.from_numpy(X).to(there), "y": torch.from_numpy(y).to(there)}
+
+    return CardRow(
+        "SVC rbf, MNIST", make, lambda data: SVC(**options).fit(data["X"], data["y"]),
+        lambda data: svm.SVC(**options).fit(data["X"], data["y"]), _dual,
     )  # fmt: skip
 
 

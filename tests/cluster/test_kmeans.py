@@ -17,7 +17,14 @@ from threadpoolctl import threadpool_limits
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans.center_answers import assign_rows, score_rows
-from pellucid.cluster.kmeans.kmeans_starts import furthest_first, k_log_k, plus_plus, random_partition, random_rows
+from pellucid.cluster.kmeans.kmeans_starts import (
+    draw_far_rows,
+    furthest_first,
+    k_log_k,
+    plus_plus,
+    random_partition,
+    random_rows,
+)
 from pellucid.proofs.training_data import TrainingData
 from tests.proving import quiet_proof
 
@@ -357,6 +364,21 @@ def test_far_rows_are_likelier_starts():
 def test_bad_settings_get_one_sentence(settings, error, message):
     with pytest.raises(error, match=message):
         KMeans(**{"n_clusters": 2, **settings}).fit(SIX)
+
+
+def test_a_row_far_away_leaves_the_chances_of_the_others_as_they_are():
+    X = np.vstack([np.random.default_rng(0).standard_normal((40_000, 2)), [[1e9, 1e9]]])  # many buckets
+    drawn = draw_far_rows(TrainingData(X), 6, np.random.RandomState(0))
+    assert 40_000 in drawn.indices
+    expected = np.bincount(drawn._bucket, weights=drawn.nearest, minlength=len(drawn._heights))
+    np.testing.assert_allclose(drawn._heights, expected, rtol=1e-12)
+
+
+def test_no_row_is_preferred_once_all_different_ones_are_drawn():
+    X = np.repeat(np.random.default_rng(0).standard_normal((30, 3)), 2, axis=0)
+    drawn = draw_far_rows(TrainingData(X), 60, np.random.RandomState(0))
+    assert drawn._heights.sum() == 0.0
+    assert len(set(drawn.indices[30:])) > 10
 
 
 def test_repeated_rows_and_given_starts_are_warned_of():

@@ -121,13 +121,13 @@ class MeasuredOnDevice:
         labels = torch.empty(self.shape[0], dtype=torch.int64, device=self.X.device)
         unsure = torch.ones(self.shape[0], dtype=torch.bool, device=self.X.device)
         moved = (centers - self.middle) * self.unit
-        if float(np.square(moved).sum(axis=1).max()) < LARGEST_SQUARE:
+        if float(_squares(moved).max()) < LARGEST_SQUARE:
             self._by_short_products(moved, labels, unsure)
-        for decide in (self._by_products, self._by_differences):
+        for decide, given in ((self._by_products, moved), (self._by_differences, centers)):
             left = unsure.nonzero()[:, 0]
             if not len(left):
                 break
-            labels[left], unsure[left] = decide(left, moved if decide == self._by_products else centers)
+            labels[left], unsure[left] = decide(left, given)
         return labels
 
     def _by_short_products(self, moved: Array, labels: Any, unsure: Any) -> None:
@@ -156,7 +156,7 @@ class MeasuredOnDevice:
         """
         import torch
 
-        (k, d), sizes, twice = moved.shape, np.square(moved).sum(axis=1), torch.from_numpy(-2.0 * moved)
+        (k, d), sizes, twice = moved.shape, _squares(moved), torch.from_numpy(-2.0 * moved)
         factors = torch.zeros((k, self.table.shape[1]), dtype=torch.float32)
         factors[:, :d] = short(twice)
         lost = float((twice - factors[:, :d]).square().sum(dim=1).sqrt().max())
@@ -170,7 +170,7 @@ class MeasuredOnDevice:
         import torch
 
         labels, unsure = torch.zeros_like(rows), torch.zeros_like(rows, dtype=torch.bool)
-        (k, d), squares = moved.shape, np.square(moved).sum(axis=1)
+        (k, d), squares = moved.shape, _squares(moved)
         if k == 1:
             return labels, unsure
         factors = torch.from_numpy(np.pad(-2.0 * moved, ((0, 0), (0, -d % COLUMNS)))).to(self.X.device)
@@ -203,6 +203,12 @@ class MeasuredOnDevice:
             found.append(torch.where(is_least, numbers, len(there)).amin(dim=1))
         labels = torch.cat(found)
         return labels, torch.zeros_like(labels, dtype=torch.bool)
+
+
+def _squares(moved: Array) -> Array:
+    """Return squared lengths; what overflows is decided from differences."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.square(moved).sum(axis=1))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Loops for cards that draw rows as centers without asking the host: each reads what it needs once.
 
-Plain torch copies the differences of all rows and candidates in double precision before it squares and sums them, and
-asks the host where the draws fall. Here a thread has rows of its own, adds up their squared differences column by
-column and never meets another one; sums over rows are those of blocks, always in the same order.
+Plain torch reads and writes all distances again for every column, and asks the host where a draw falls. Here a thread
+keeps those of its own rows to all candidates until they are whole; sums over rows are made of blocks, always in the
+same order. Rows stand in the order of the draws, column by column, ``whole`` with those that fill the last part.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def kernels() -> Any:
         all_alike = last < 0  # fewer different rows than centers: one comes twice
         last = tl.where(all_alike, n_parts - 1, last)
         target = tl.load(shares + tl.program_id(0)) * tl.where(all_alike, n.to(tl.float64), total)
+        # the first part whose end lies past the target, and where it begins; at the latest the last one with a chance
         part, before = last + 1, tl.sum(tl.zeros((PART,), tl.float64), axis=0)
         begin = before
         for first in range(0, n_parts, PART):
@@ -63,7 +64,7 @@ def kernels() -> Any:
             begin = tl.where(is_first, tl.sum(tl.where(numbers == found, reached - own, 0.0), axis=0), begin)
             part = tl.where(is_first, found, part)
             before += tl.sum(own, axis=0)
-        rows = part.to(tl.int64) * PART + steps
+        rows = part.to(tl.int64) * PART + steps  # and the same among its rows
         now, own = tl.load(nearest + rows), tl.load(weight + rows)
         chances = now * own if KIND == 0 else tl.where(now > 0.0, own, 0.0)
         chances = tl.where(all_alike, tl.where(rows < n, 1.0, 0.0), chances)
@@ -74,7 +75,7 @@ def kernels() -> Any:
 
     @triton.jit  # type: ignore[untyped-decorator]
     def measure(  # type: ignore[no-untyped-def]
-        columns, centers, nearest, weight, squares, gains, n, d,
+        columns, centers, nearest, weight, squares, gains, whole, d,
         TRIALS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
     ):  # fmt: skip
         rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]
@@ -83,16 +84,16 @@ def kernels() -> Any:
         for _ in tl.range(0, d, loop_unroll_factor=COLUMNS):
             apart = tl.load(columns + rows).to(tl.float64) - tl.load(centers + trials)
             found += apart * apart
-            columns += n
+            columns += whole
             centers += TRIALS
         now = tl.load(nearest + rows)
         taken = tl.where(found < now, now - found, 0.0) * tl.load(weight + rows)
-        tl.store(squares + trials.to(tl.int64) * n + rows, found)
+        tl.store(squares + trials.to(tl.int64) * whole + rows, found)
         tl.store(gains + tl.program_id(0) * TRIALS + tl.arange(0, TRIALS), tl.sum(taken, axis=0))
 
     @triton.jit(do_not_specialize=["number"])  # type: ignore[untyped-decorator]
     def take(  # type: ignore[no-untyped-def]
-        gains, places, drawn, number, squares, nearest, weight, heights, n, n_parts,
+        gains, places, drawn, number, squares, nearest, weight, heights, whole, n_parts,
         TRIALS: tl.constexpr, PART: tl.constexpr,
     ):  # fmt: skip
         best = tl.argmax(tl.load(gains + tl.arange(0, TRIALS)), axis=0)  # of equal ones the first
@@ -100,7 +101,7 @@ def kernels() -> Any:
         tl.store(drawn + number, tl.load(places + best), mask=part == 0)
         rows = part.to(tl.int64) * PART + tl.arange(0, PART)
         now, own = tl.load(nearest + rows), tl.load(weight + rows)
-        now = tl.minimum(now, tl.load(squares + best.to(tl.int64) * n + rows))
+        now = tl.minimum(now, tl.load(squares + best.to(tl.int64) * whole + rows))
         tl.store(nearest + rows, now)
         tl.store(heights + part, tl.sum(now * own, axis=0))
         tl.store(heights + n_parts + part, tl.sum(tl.where(now > 0.0, own, 0.0), axis=0))

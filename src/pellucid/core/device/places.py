@@ -41,13 +41,15 @@ class Place:
         """Whether answers are kept in single precision."""
         return bool(self.dtype == self.xp.float32)
 
-    def holding(self, values: Any, dtype: Any = None) -> Any:
-        """Return numbers as an array there."""
+    def holding(self, values: Any, dtype: Any = None, *, waits: bool = True) -> Any:
+        """Return numbers as an array there; those in ordinary memory can be sent without waiting for their arrival.
+
+        They have left that memory when the call returns, and whatever is done there next comes after them.
+        """
         if isinstance(values, np.ndarray):
             values = readable(values if values.flags.writeable else values.copy())  # torch warns of what is read-only
-        if getattr(self.device, "type", "") != "cuda":
+        if waits or getattr(self.device, "type", "") != "cuda":
             return self.xp.asarray(values, dtype=dtype, device=self.device)
-        # nobody waits for the copy: from ordinary memory it is on its way before the call returns
         return self.xp.asarray(values, dtype=dtype).to(self.device, non_blocking=True)
 
     @property
@@ -122,7 +124,7 @@ def _moved(value: Any, place: Place, *, at_least: Any = None) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype.kind not in "biuf":
             return value
-        value = place.holding(np.asarray(value))
+        value = place.holding(np.asarray(value), waits=False)
     elif isinstance(value, (list, tuple)):
         return type(value)(_moved(part, place, at_least=at_least) for part in value)
     elif not is_foreign(value):

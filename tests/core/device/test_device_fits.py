@@ -213,6 +213,13 @@ def test_columns_that_count_alone_take_one_pass(there: There, monkeypatch: pytes
     assert ours.certificate_.holds
 
 
+@pytest.mark.parametrize(("n", "p"), [(700, 40), (260, 33), (60, 80)])
+def test_variances_of_many_columns_lose_no_digits(n: int, p: int, there: There) -> None:
+    X = np.random.default_rng(n).standard_normal((n, p)) * (1 + np.arange(p) % 5)
+    ours = GaussianNB().fit(there(X), there((X[:, 0] > 0.0).astype(np.int64)))
+    assert ours.certificate_["variances"].value <= 1e-14
+
+
 @pytest.mark.parametrize(
     ("X", "y", "words"),
     [

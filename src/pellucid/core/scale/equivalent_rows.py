@@ -95,8 +95,8 @@ def join_alone(found: Sequence[tuple[tuple[int, int, BlockSummary], ...]]) -> tu
 
 
 def _deviations(scatter: Array) -> Array:
-    """Return a factor of the diagonal, where each column counts alone: on a device products of two come with it."""
-    return np.diag(np.sqrt(scatter.diagonal()))
+    """Return one line that has the diagonal of the scatter: where columns count alone, nothing else is looked at."""
+    return np.sqrt(scatter.diagonal())[None, :]
 
 
 def _factor(scatter: Array) -> Array | None:

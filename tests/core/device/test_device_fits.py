@@ -21,7 +21,7 @@ import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
-from pellucid.core.device import device_moments, device_rows
+from pellucid.core.device import column_products, device_moments, device_rows
 from pellucid.core.device.column_products import MOST_COLUMNS, counts_of, put_together
 from pellucid.core.device.device_moments import PIECE, moments_of
 from pellucid.core.input_rules import NO_TARGET
@@ -312,7 +312,10 @@ def test_moments_of_tall_tables(n: int, there: There) -> None:
 @pytest.mark.parametrize(
     ("p", "q"), [(1, 0), (7, 1), (30, 1), (31, 1), (32, 0), (60, 2), (100, 3), (124, 3), (127, 0), (300, 1)]
 )
-def test_moments_of_tables_side_by_side(p: int, q: int, dtype: Any, there: There) -> None:
+def test_moments_of_tables_side_by_side(
+    p: int, q: int, dtype: Any, there: There, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(column_products, "WORTH_COMPILING", 0)
     rng = np.random.default_rng(p)
     X, y = (rng.standard_normal((5000, width)).astype(dtype) + width for width in (p, q))
     wide = there(np.concatenate([X, X], axis=1))[:, ::2]  # columns that do not lie side by side

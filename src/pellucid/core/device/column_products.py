@@ -18,6 +18,9 @@ from pellucid.core.types import Array
 
 MOST_COLUMNS = 128
 """Those of ones and of targets among them: a thread has no room for more sums."""
+WORTH_COMPILING = 1 << 24
+"""Numbers in a table: the products of fewer take plain torch a millisecond, and a loop is compiled for each number of
+columns, once in a process, in most of a second."""
 STEP = 16
 """Rows that a block of threads takes at a time."""
 SHARES = 792
@@ -36,7 +39,7 @@ def products_of_columns(parts: Sequence[Any]) -> Array | None:
     kinds = {torch.float32: "float", torch.float64: "double"}
     X, y = parts[0], parts[-1]
     (n, p), q = X.shape, sum(part.shape[1] for part in parts[1:])
-    if p + 1 + q > MOST_COLUMNS or X.dtype not in kinds or y.dtype not in kinds:
+    if n * p < WORTH_COMPILING or p + 1 + q > MOST_COLUMNS or X.dtype not in kinds or y.dtype not in kinds:
         return None
     at_once = next(size for size in (16, 8, 4) if not (X.data_ptr() | p * X.element_size()) % size)
     constants = {"P": p, "Q": q, "XT": kinds[X.dtype], "YT": kinds[y.dtype], "WIDTH": at_once}

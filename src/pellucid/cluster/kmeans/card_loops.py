@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pellucid.core.device.cuda_calls import run_cuda_loop
-from pellucid.core.device.triton_calls import is_on_card, run_loop
+from pellucid.core.device.triton_calls import is_on_card, run_loop, triton_for
 
 ROWS, CENTERS, COLUMNS = 128, 128, 32
 """Of a tile of products."""
@@ -37,17 +37,14 @@ FARTHEST, NOTHING = 1e38, 1e-30
 """Beyond all distances; and what may be taken for 0 where numbers are compared."""
 
 tl: Any = None
-"""Triton's language, once it is loaded: versions before 3.4 look for it among the names of the file only."""
+"""Triton's language, once ``triton_for`` has loaded it."""
 
 
 @cache
 def kernels() -> Any:
     """Return the loops, to be compiled when they are called; None where Triton is missing."""
-    global tl
-    try:
-        import triton
-        import triton.language as tl
-    except ImportError:
+    triton = triton_for(globals())
+    if triton is None:
         return None
 
     @triton.jit  # type: ignore[untyped-decorator]

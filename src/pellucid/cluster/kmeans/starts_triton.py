@@ -11,7 +11,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from pellucid.core.device.triton_calls import is_on_card, run_loop
+from pellucid.core.device.triton_calls import is_on_card, run_loop, triton_for
 
 PART = 1024
 """Rows whose chances are summed in one go, and among which a draw is found; rows come in multiples of it."""
@@ -21,17 +21,14 @@ COLUMNS = 4
 """That are on their way at the same time."""
 
 tl: Any = None
-"""Triton's language, once it is loaded: versions before 3.4 look for it among the names of the file only."""
+"""Triton's language, once ``triton_for`` has loaded it."""
 
 
 @cache
 def kernels() -> Any:
     """Return the loops, to be compiled when they are called; None where Triton is missing."""
-    global tl
-    try:
-        import triton
-        import triton.language as tl
-    except ImportError:
+    triton = triton_for(globals())
+    if triton is None:
         return None
 
     @triton.jit(do_not_specialize=["n"])  # type: ignore[untyped-decorator]

@@ -11,6 +11,20 @@ UNUSABLE = (ImportError, OSError, RuntimeError, subprocess.SubprocessError)
 """What Triton raises where it, its compiler or a driver is missing."""
 
 
+def triton_for(names: dict[str, Any]) -> Any:
+    """Return Triton, with its language as ``tl`` among the names of a file; None where it is missing.
+
+    Versions before 3.4 look for the language there only, and not where a loop is written.
+    """
+    try:
+        import triton
+        import triton.language
+    except ImportError:
+        return None
+    names["tl"] = triton.language
+    return triton
+
+
 def is_on_card(*tables: Any) -> bool:
     """Return whether all are tensors on a card, whose loops Triton can compile."""
     return all(is_torch_array(table) and table.device.type == "cuda" for table in tables)

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from pellucid.core.device.triton_calls import is_on_card, run_loop
+from pellucid.core.device.triton_calls import is_on_card, run_loop, triton_for
 
 WIDTH = 32
 """Columns that are swept together, until a sweep moves them little: one for each thread of a warp."""
@@ -27,17 +27,14 @@ MOST_REGISTERS = 255
 """Of a thread: few threads with all their numbers at hand are quicker than many without."""
 
 tl: Any = None
-"""Triton's language, once it is loaded: versions before 3.4 look for it among the names of the file only."""
+"""Triton's language, once ``triton_for`` has loaded it."""
 
 
 @cache
 def kernels() -> Any:
     """Return the loops, to be compiled when they are called; None where Triton is missing."""
-    global tl
-    try:
-        import triton
-        import triton.language as tl
-    except ImportError:
+    triton = triton_for(globals())
+    if triton is None:
         return None
 
     @triton.jit(do_not_specialize=["q", "m", "most"])  # type: ignore[untyped-decorator]

@@ -73,8 +73,9 @@ class DeviceData:
     def here(self) -> TrainingData:
         """The same on the host, for a proof that looks at some of them only."""
         parts = (self.X, self.y, self.weight, self.kept, *self.given)
-        copies = {id(part): on_host(part) for part in {id(part): part for part in parts if part is not None}.values()}
-        X, y, weight, kept, *given = (copies.get(id(part)) for part in parts)
+        different = {id(part): part for part in parts}  # rows that were given are often those that are fitted
+        copies = {name: None if part is None else on_host(part) for name, part in different.items()}
+        X, y, weight, kept, *given = (copies[id(part)] for part in parts)
         return TrainingData(X, y, weight, self.classes, kept, tuple(given))
 
 

@@ -125,6 +125,10 @@ class RowsToSend:
         if is_foreign(X):
             return cls(torch.as_tensor(X), wanted_device(), was_numpy=False)
         rows = np.asarray(X)
+        if rows.dtype.kind == "c":
+            raise ValueError(f"X must hold real numbers, got {rows.dtype}: Complex data not supported.")
+        if rows.dtype.kind == "O":
+            rows = rows.astype(np.float64)
         if rows.dtype.kind not in "biuf" or rows.dtype.itemsize > 8:
             raise ValueError(f"X must hold numbers to be sent to a device, got {rows.dtype}. Convert it.")
         with warnings.catch_warnings():  # a file that is only read is shared all the same: nobody writes into rows

@@ -29,8 +29,6 @@ from pellucid.proofs.training_data import TrainingData, fingerprint
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
 
-"""Where an estimator keeps how to compute the attributes that nobody has asked for yet."""
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -19,7 +19,14 @@ def encode_labels(y: Array) -> tuple[Array, Array]:
     >>> encode_labels(np.array([7, 3, 7]))
     (array([3, 7]), array([1, 0, 1]))
     """
-    classes, codes = _by_table(y) or np.unique(y, return_inverse=True)
+    try:
+        classes, codes = _by_table(y) or np.unique(y, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y.tolist()}))
+        raise TypeError(
+            f"y must hold labels of one kind, which have an order, got {kinds}: Unknown label type. "
+            "Fill what is missing, or drop those rows."
+        ) from error
     refuse_no_labels(classes)
     return classes, codes.reshape(-1)
 

@@ -12,8 +12,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pellucid.core.arrays import is_foreign, on_host
+from pellucid.core.device.places import beside
 from pellucid.core.input_rules import CLASSES, UNCHECKED, InputRules
 from pellucid.core.labels import encode_labels, known_codes, label_column
+from pellucid.core.scale.block_data import as_one_target
 from pellucid.core.scale.row_blocks import is_in_blocks
 from pellucid.core.types import Array, ClassWeight, Data
 from pellucid.proofs.training_data import TrainingData
@@ -40,13 +43,14 @@ class LinearClassifier:
     def sparsify(self) -> Self:
         """Turn ``coef_`` into a sparse matrix: smaller where an l1 penalty left many zeros."""
         check_is_fitted(self)
-        self.coef_ = sparse.csr_array(self.coef_)
+        self.coef_ = sparse.csr_array(on_host(self.coef_) if is_foreign(self.coef_) else self.coef_)
         return self
 
     def densify(self) -> Self:
         """Turn ``coef_`` back into an array."""
         check_is_fitted(self)
-        self.coef_ = dense(self.coef_)
+        if sparse.issparse(self.coef_):
+            self.coef_ = beside(self, dense(self.coef_))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -108,6 +112,7 @@ class LabelSetRules(InputRules):
         self, estimator: Any, X: Data, y: Data = None, *args: Any, classes: Array | None = None, **options: Any
     ) -> TrainingData:
         """Return the training data with their columns of 0 and 1; the weight of its class is part of a row's."""
+        y = as_one_target(self, y) if is_in_blocks(X) else y
         if is_in_blocks(X) and getattr(y, "ndim", 1) != 1:
             raise ValueError(f"y must be one column of labels for rows in blocks, got {y.ndim} dimensions.")
         data = super().check(estimator, X, y, *args, **options)

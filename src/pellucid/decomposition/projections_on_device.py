@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pellucid.core.array_api import array_namespace
@@ -25,6 +26,26 @@ def inverse_transform(model: Any, X: Any) -> Any:
     Z = X @ model.components_.T if whiten == "zca" else X
     rows = (Z * _deviations(model) if whiten else Z) @ model.components_
     return rows if mean is None else rows + mean
+
+
+def score_samples(model: Any, X: Any) -> Any:
+    """Return the log density of each row under the normal distribution of a PCA, in double precision."""
+    xp, noise = array_namespace(X), float(model._positive_noise())
+    V, mean, found, rows = (
+        xp.astype(part, xp.float64) for part in (model.components_, model.mean_, model.explained_variance_, X)
+    )
+    rows, variances = rows - mean, xp.where(found > noise, found, xp.full_like(found, noise))
+    Z, (k, p) = rows @ V.T, V.shape
+    distance, log_volume = xp.sum(Z * Z / variances, axis=1), xp.sum(xp.log(variances))
+    if k < p:
+        distance = distance + (xp.sum(rows * rows, axis=1) - xp.sum(Z * Z, axis=1)) / noise
+        log_volume = log_volume + (p - k) * math.log(noise)
+    return -0.5 * (distance + log_volume + p * math.log(2.0 * math.pi))
+
+
+def score(model: Any, X: Any, _y: Any = None, _sample_weight: Any = None) -> float:
+    """Return the mean log density of the rows."""
+    return float(array_namespace(X).mean(score_samples(model, X)))
 
 
 def _deviations(model: Any) -> Any:

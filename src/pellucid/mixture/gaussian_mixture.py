@@ -16,6 +16,7 @@ from pellucid.core.checks import check_whole
 from pellucid.core.estimator import CertifiedEstimator, fit_method
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.input_rules import FLOATS
+from pellucid.core.scale.lazy_answers import answers_itself
 from pellucid.core.scale.row_blocks import RowBlocks
 from pellucid.core.threads import own_threads
 from pellucid.core.types import Array, Data, RandomState
@@ -212,14 +213,15 @@ class GaussianMixture(DensityMixin, CertifiedEstimator):
                 drawn.append(mean + rng.standard_normal(size=(count, len(mean))) * np.sqrt(spread))
         return np.vstack(drawn), np.repeat(np.arange(len(counts)), counts)
 
+    @answers_itself
     def bic(self, X: Data) -> float:
         """Return the Bayesian information criterion for the rows: the smaller, the better."""
-        n = len(self._check_new(X))
-        return -2.0 * self.score(X) * n + self._n_parameters() * log(n)
+        return -2.0 * self.score(X) * len(X) + self._n_parameters() * log(len(X))
 
+    @answers_itself
     def aic(self, X: Data) -> float:
         """Return Akaike's information criterion for the rows: the smaller, the better."""
-        return -2.0 * self.score(X) * len(self._check_new(X)) + 2.0 * self._n_parameters()
+        return -2.0 * self.score(X) * len(X) + 2.0 * self._n_parameters()
 
     def _earlier(self) -> tuple[Components | None, float]:
         """Return the components to go on from, if there are any, and their lower bound."""

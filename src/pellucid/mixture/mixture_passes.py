@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from pellucid.core.fit import Effort, Fit
 from pellucid.core.scale.first_look import MOST_NUMBERS, MOST_ROWS
-from pellucid.core.scale.moments import RowMoments, block_weights, moments_of, refuse_values
+from pellucid.core.scale.moments import RowMoments, block_weights, moments_of, refuse_no_weight, refuse_values
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, RowBlocks
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
@@ -74,8 +74,8 @@ def mixture_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
     asked = asked_columns(wanted, blocks) if by_column else None
     kept = min(MOST_ROWS, max(1, MOST_NUMBERS // blocks.n_features))
     look: MixtureLook | None = blocks.reduce(look_at_rows, join_looks, asked, -(-kept // len(blocks)))
-    if look is None:
-        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
+    refuse_no_weight([] if look is None else [look])
+    assert look is not None
     if look.n_counted < n:
         raise ValueError(
             f"n_samples must be at least n_components, got n_samples={look.n_counted} and n_components={n}. "

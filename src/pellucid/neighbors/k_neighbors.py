@@ -18,7 +18,7 @@ from pellucid.core.device.device_rows import refuse_device
 from pellucid.core.estimator import CertifiedEstimator
 from pellucid.core.fit import Fit
 from pellucid.core.input_rules import CLASSES, NUMBERS, PASSES, UNCHECKED, InputRules
-from pellucid.core.scale.lazy_answers import with_numpy
+from pellucid.core.scale.lazy_answers import answers_itself, with_numpy
 from pellucid.core.threads import own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array, Data, MetricLike, SparseOrDense
@@ -64,6 +64,7 @@ class KNeighbors(CertifiedEstimator):
         self.n_jobs = n_jobs
         self.rate = rate
 
+    @answers_itself
     def kneighbors(
         self, X: Data = None, n_neighbors: int | None = None, return_distance: bool = True
     ) -> tuple[Array, Array] | Array:
@@ -79,6 +80,7 @@ class KNeighbors(CertifiedEstimator):
         found = (self if X is None else with_numpy(self))._nearest(X, n_neighbors)
         return (found.distances, found.indices) if return_distance else found.indices
 
+    @answers_itself
     def kneighbors_graph(self, X: Data = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """Return a CSR matrix of shape (n_queries, n_samples_fit) with 1, or the distance, for each neighbor."""
         check_one_of(("connectivity", "distance"), mode=mode)

@@ -451,8 +451,6 @@ def test_targets_of_other_kinds(there: There) -> None:
     model = GaussianNB().fit(there(X), there(small))
     np.testing.assert_array_equal(on_host(model.predict(there(X))), GaussianNB().fit(X, small).predict(X))
     np.testing.assert_array_equal(on_host(GaussianNB().fit(there(X), labels.astype(np.uint16)).classes_), [0, 1, 2])
-    column = LogisticRegression().fit(there(X), there(labels[:, None]))
-    assert torch.equal(column.coef_, LogisticRegression().fit(there(X), there(labels)).coef_)
     is_large = Ridge().fit(there(X), there(y > 0.0))
     np.testing.assert_allclose(on_host(is_large.coef_), Ridge().fit(X, (y > 0.0) * 1.0).coef_, rtol=1e-9)
     backwards, only_read = y[::-1], y.copy()
@@ -467,8 +465,8 @@ def test_targets_of_other_kinds(there: There) -> None:
     ("kind", "change", "words"),
     [
         (GaussianNB, {"y": lambda y: np.where(np.arange(300) == 3, np.nan, y)}, "y must hold a label for each row"),
-        (GaussianNB, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one label for each row on a device"),
-        (LogisticRegression, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one label for each row on a device"),
+        (GaussianNB, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one column, got .* for each row"),
+        (LogisticRegression, {"y": lambda y: np.stack([y, y], axis=1)}, "y must be one column, got .* for each row"),
         (Ridge, {"y": lambda y: y + 1j}, "y must hold real numbers or labels, got torch.complex128"),
         (Ridge, {"sample_weight": lambda _: ["a"] * 300}, "sample_weight must hold numbers"),
         (Ridge, {"sample_weight": lambda y: 0.0 * y}, "sample_weight must be above 0 for some row, got all 0"),
@@ -550,8 +548,8 @@ def test_frames_backward_and_read_only_rows_are_sent(there: There) -> None:
             model.predict(frame[list("edcba")])
         backwards = Ridge().fit(X[::-1], y[::-1])
         np.testing.assert_array_equal(Ridge().fit(only_read, y).coef_, Ridge().fit(X, y).coef_)
-        with pytest.raises(ValueError, match="X must hold numbers to be sent to a device, got object"):
-            Ridge().fit(frame.astype(object), y)
+        with pytest.raises(ValueError, match="X must hold numbers to be sent to a device, got <U"):
+            Ridge().fit(X.astype(str), y)
     np.testing.assert_allclose(backwards.coef_, model.coef_, rtol=1e-9)
 
 

@@ -36,6 +36,7 @@ def _log_odds(scores: Any) -> Any:
 
 FROM_SCORES: dict[str, Any] = {
     "decision_function": lambda _model, scores: _log_odds(scores),
+    "predict_joint_log_proba": lambda _model, scores: scores,  # of naive Bayes, whose scores are these
     "predict": lambda model, scores: labels_of(scores, model.classes_),
     "predict_log_proba": lambda _model, scores: log_shares(scores),
     "predict_proba": lambda _model, scores: array_namespace(scores).exp(log_shares(scores)),

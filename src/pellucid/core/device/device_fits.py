@@ -31,7 +31,7 @@ from pellucid.core.device.device_rows import (
 from pellucid.core.device.places import Place, at_place, settle, to_host
 from pellucid.core.input_rules import CLASSES, NO_TARGET, PASSES, InputRules
 from pellucid.core.labels import refuse_no_labels
-from pellucid.core.scale.block_data import check_count, look_at_columns
+from pellucid.core.scale.block_data import as_one_target, check_count, look_at_columns
 from pellucid.core.scale.moments import refuse_no_weight
 from pellucid.core.scale.pass_fits import fit_by_passes
 from pellucid.core.scale.row_blocks import RowBlock
@@ -144,20 +144,22 @@ def checked(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight: An
         raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
     if y is None and rules.target != NO_TARGET:
         raise ValueError(f"y must be given for {name}, which requires y to be passed, but the target y is None.")
-    rows = device_rows(X, None if rules.target == NO_TARGET else y, sample_weight)
+    rows = device_rows(X, None if rules.target == NO_TARGET else as_one_target(rules, y), sample_weight)
     look_at_columns(estimator, rows, reset=reset)
     check_count(rules, rows.n_rows)
     X, y = rows.rows[0], rows.targets[0]
     if rows.sent_to is not None:  # a method that does not work by blocks needs all of them there
         X = X.to(rows.sent_to.device)
     weight = block_weights(RowBlock(0, X, None, rows.weights[0]))
+    xp = array_namespace(X)
+    if rules.missing and bool(xp.any(xp.isnan(X))):
+        raise ValueError(f"X must be complete for {name} on a device, got NaN. Fit on the host, where it is missing.")
     check_finite_there(X)
     if isinstance(y, np.ndarray) and not is_classifier(estimator):
         raise ValueError(f"y must be numbers, got {y.dtype}: Unknown label type. Code words as numbers.")
     if is_foreign(y):
         check_finite_there(y, "y")
     kept = None
-    xp = array_namespace(X)
     if weight is not None and not bool(xp.all(weight > 0.0)):
         kept = xp.nonzero(weight > 0.0)[0]
         X, weight = X[kept], weight[kept]

@@ -18,6 +18,7 @@ import numpy as np
 from pellucid.core.array_api import array_namespace
 from pellucid.core.arrays import RowsToSend, is_foreign, on_host
 from pellucid.core.device.places import Place
+from pellucid.core.labels import encode_labels
 from pellucid.core.scale.row_blocks import Layout, RowBlock, RowBlocks
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import fingerprint
@@ -244,19 +245,11 @@ def arriving(X: Any, ends: Sequence[tuple[int, int]], there: Any) -> Iterator[An
         yield part
 
 
-def label_column(y: Any) -> Any:
-    """Return labels as a vector; refuse several for each row."""
-    if y.ndim > 2 or (y.ndim == 2 and y.shape[1] != 1):
-        raise ValueError(f"y must be one label for each row on a device, got shape {tuple(y.shape)}. Fit on the host.")
-    return y.reshape(-1)
-
-
 def label_codes(y: Any, place: Place) -> tuple[Array, Any]:
     """Return the different labels as NumPy array, sorted, and the code of each row's at a place."""
-    y = label_column(y)
     if isinstance(y, np.ndarray):
-        classes, codes = np.unique(y, return_inverse=True)
-        return classes, place.holding(codes.reshape(-1))
+        classes, codes = encode_labels(y)
+        return classes, place.holding(codes)
     xp = place.xp
     if xp.isdtype(y.dtype, "real floating") and not bool(xp.all(xp.isfinite(y))):
         raise ValueError("y must hold a label for each row, got NaN or infinity. Drop such rows.")

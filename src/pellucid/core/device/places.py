@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from pellucid.core.array_api import array_namespace, device
 from pellucid.core.arrays import is_foreign, on_host, readable
@@ -91,7 +92,7 @@ def at_place(model: Any, place: Place) -> Any:
         return _moved(value, place, at_least=place.dtype)
 
     return _with_attributes(
-        model, moved, lambda value: isinstance(value, (np.ndarray, np.generic)) or is_foreign(value)
+        model, moved, lambda value: isinstance(value, (np.ndarray, np.generic, sparse.sparray)) or is_foreign(value)
     )
 
 
@@ -105,6 +106,13 @@ def settle(model: Any, place: Place, way: str) -> None:
     if later:
         setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in later.items()})
     model.backend_ = f"{place.words}: {way}"
+
+
+def beside(model: Any, found: Any) -> Any:
+    """Return what a model was found to say, its arrays at the place of the model's own."""
+    arrays = (value for value in vars(model).values() if is_foreign(value))
+    where = next(arrays, None)
+    return found if where is None or type(found) not in (np.ndarray, tuple, list) else _moved(found, Place.of(where))
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,8 @@ class MovedLater:
 
 def _moved(value: Any, place: Place, *, at_least: Any = None) -> Any:
     """Return numbers at a place, in their own precision or, if that is less, in the one that is asked for."""
+    if sparse.issparse(value):
+        value = value.toarray()
     if isinstance(value, (np.ndarray, np.generic)):
         if value.dtype.kind not in "biuf":
             return value

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 
 from pellucid.core.input_rules import (
     CLASSES,
@@ -14,6 +15,7 @@ from pellucid.core.input_rules import (
     NO_TARGET,
     NUMBERS,
     PASSES,
+    UNCHECKED,
     VARIANCES,
     InputRules,
     all_finite,
@@ -25,6 +27,7 @@ from pellucid.core.scale.equivalent_rows import equivalent_rows
 from pellucid.core.scale.moments import Folds
 from pellucid.core.scale.row_blocks import RowBlocks, block_heights, known_heights, refuse_blocks, row_blocks
 from pellucid.core.scale.table_in_blocks import TableInBlocks, read_beside
+from pellucid.core.user_warnings import warn_user
 from pellucid.proofs.training_data import TrainingData
 
 KINDS = {NO_TARGET: "rows", NUMBERS: "numbers", CLASSES: "classes"}
@@ -39,7 +42,7 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     """Return rows with the moments of all blocks, as training data of a fit; refuse a method that needs every row."""
     if rules.blocks == PASSES:  # but not by its method fit
         refuse_blocks(estimator)
-    kind = summed_kind(estimator, rules, y)
+    kind, y = summed_kind(estimator, rules, y), as_one_target(rules, y)
     blocks = row_blocks(X, None if kind == "rows" else y, sample_weight)
     look_at_columns(estimator, blocks, reset=True)
     folds = None
@@ -51,6 +54,8 @@ def summarized(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
     else:
         found = counted_rows(blocks, rules.blocks, getattr(rules, "threshold", None))
     check_count(rules, blocks.n_rows)
+    if folds and blocks.n_rows < folds.n_folds:
+        raise ValueError(f"cv must be at most the number of rows, got {folds.n_folds} for n_samples={blocks.n_rows}.")
     name, weight, kind_of_float = blocks.fingerprint, found.weight, blocks.stored_in
     rows, target = np.ascontiguousarray(found.rows[:, : blocks.n_features]), found.rows[:, blocks.n_features :]
     if kind == "classes":
@@ -132,6 +137,24 @@ def summed_kind(estimator: Any, rules: InputRules, y: Any) -> str:
     if kind != "rows" and y is None:
         raise ValueError(f"y must be given for {name}, which requires y to be passed, but the target y is None.")
     return kind
+
+
+def as_one_target(rules: InputRules, y: Any) -> Any:
+    """Return a target of one column as a vector, with scikit-learn's warning; refuse several where one is taken."""
+    n_dimensions = getattr(y, "ndim", 1)
+    if rules.several_targets or rules.target == NO_TARGET or not isinstance(n_dimensions, int) or n_dimensions < 2:
+        return y
+    if tuple(y.shape[1:]) == (1,):
+        warn_user(
+            "A column-vector y was passed when a 1d array was expected. Pass y.ravel(), of shape (n_samples,).",
+            DataConversionWarning,
+        )
+        return y.iloc[:, 0] if hasattr(y, "iloc") else y[:, 0]
+    if rules.target == UNCHECKED:
+        return y
+    raise ValueError(
+        f"y must be one column, got {y.shape[1:]} for each row: y should be a 1d array. Fit a model to each."
+    )
 
 
 def is_one_target(y: Any, n_targets: int) -> bool:

@@ -243,7 +243,7 @@ def block_weights(block: RowBlock) -> Array | None:
 def refuse_no_weight(counted: Sized) -> None:
     """Refuse rows of which none counts: none is left, or no label has a sum."""
     if not len(counted):
-        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave it out.")
+        raise ValueError("sample_weight must be above 0 for some row, got all 0. Leave out weights that are all zero.")
 
 
 def _numbers(y: Array | None, number: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pellucid.core.cards import card_of
 from pellucid.core.input_rules import NO_TARGET, PASSES, InputRules
-from pellucid.core.scale.block_data import check_count, look_at_columns, summed_kind
+from pellucid.core.scale.block_data import as_one_target, check_count, look_at_columns, summed_kind
 from pellucid.core.scale.row_blocks import RowBlocks, row_blocks
 from pellucid.core.threads import one_thread
 from pellucid.core.watching import Watch, ignore, make_watch
@@ -42,7 +42,7 @@ def blocks_for(estimator: Any, rules: InputRules, X: Any, y: Any, sample_weight:
         raise ValueError(f"sample_weight must be None for {name}, got weights. Repeat the rows.")
     if rules.target != NO_TARGET:
         summed_kind(estimator, rules, y)
-    target = None if rules.target == NO_TARGET else y
+    target = None if rules.target == NO_TARGET else as_one_target(rules, y)
     blocks = row_blocks(X, target, sample_weight, with_words=rules.dtypes is None)
     look_at_columns(estimator, blocks, reset=reset)
     return blocks

@@ -10,7 +10,6 @@ import numpy as np
 
 from pellucid.core.arrays import on_host
 from pellucid.core.device.device_moments import NUMBERS_AT_ONCE, block_weights, product_of, subtract
-from pellucid.core.device.device_rows import label_column
 from pellucid.core.device.places import Place
 from pellucid.core.labels import known_codes
 from pellucid.core.scale.row_blocks import RowBlock
@@ -68,7 +67,6 @@ def logistic_block(block: RowBlock, task: PassTask, W: Array, with_hessian: bool
 
 def codes_there(y: Any, classes: Array, place: Place) -> Any:
     """Return the place of each label among the classes; refuse a label that is not there."""
-    y = label_column(y)
     if isinstance(y, np.ndarray) or classes.dtype.kind not in "biuf":
         return place.holding(known_codes(on_host(y), classes))
     xp = place.xp

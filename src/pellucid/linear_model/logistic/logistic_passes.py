@@ -144,7 +144,7 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
     attributes = _attributes(problem, task, point.W)
     total = float(task.scales @ [look.totals[label] for label in task.classes.tolist()])
     gap = point.gap + _lost_by_storing(point, total, task, attributes)
-    own = {"n_iter_": np.array([n_iter], dtype=np.int32), "solver_": "newton-cholesky", "dual_gap_": gap}
+    own = {"n_iter_": np.array([max(n_iter, 1)], dtype=np.int32), "solver_": "newton-cholesky", "dual_gap_": gap}
     return Fit(attributes | own, trace, certificate=_certificate(point, gap, total, task, goal))
 
 

@@ -77,8 +77,8 @@ def ridge_cv_in_passes(estimator: Any, blocks: RowBlocks, _watch: Watch) -> Fit:
     found = blocks.reduce(left_out_block, join_left_out, fit)
     if found.n_rows <= blocks.n_features + 1:
         raise ValueError(
-            f"X must have more rows than columns, and one more, to leave out rows of blocks, got {found.n_rows} rows "
-            f"and {blocks.n_features} columns. Take X.compute()."
+            f"X must have more rows than columns, and one more, to leave out rows of blocks, "
+            f"got n_samples={found.n_rows} and {blocks.n_features} columns. Take X.compute()."
         )
     squares = found.squares + _lone_squares(blocks, found.lone, alphas, fit_intercept=estimator.fit_intercept)
     scores, chosen = estimator._best_of(-squares / found.n_rows)

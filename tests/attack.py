@@ -3,6 +3,7 @@
     python -m tests.attack                    every method card, every variant, every preparation of the data
     python -m tests.attack Ridge LinearSVC    these methods only
     python -m tests.attack --quick            the data as they are, without other preparations
+    python -m tests.attack --device cpu       what has a form for devices, fitted and verified there (or on cuda)
 
 A change is *silent* when the model then answers differently and ``verify`` still holds. Parameters are changed after
 the fit, and the data when the model is verified: silent is a change after which a new fit would answer differently.
@@ -18,6 +19,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,13 +27,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
+import pellucid
 from pellucid.core.cards import MethodCard
 from tests.forging import forgeries
 from tests.public_estimators import carded, problem_for
 from tests.tampering import answers, changes, objects, other_values, same_answers
 from tests.tree_forging import forged_trees
 
-SHARED = {"trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_features_in_", "feature_names_in_"}
+SHARED = {
+    *("trace_", "certificate_", "data_fingerprint_", "fit_parameters_", "n_features_in_", "feature_names_in_"),
+    "backend_",
+}
 
 OTHER_UNITS = ("offset", "scaled")
 
@@ -196,10 +202,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="estimators; all without one")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--device", help="where to fit: cpu or cuda, through torch")
     given = parser.parse_args()
+    with pellucid.on_device(given.device) if given.device else nullcontext():
+        _attack_all(given)
+
+
+def _attack_all(given: argparse.Namespace) -> None:
     tally, start = Tally(), time.monotonic()
     for card, estimator in carded():
-        if not given.names or card.name in given.names:
+        if (not given.names or card.name in given.names) and (card.device or not given.device):
             for preparation in ["plain"] if given.quick else PREPARATIONS:
                 sys.stderr.write(
                     f"{time.monotonic() - start:6.0f} s  {card.name}{_settings(estimator)} {preparation}\n"

@@ -3,6 +3,7 @@
     python -m tests.false_alarms                 every estimator on every set
     python -m tests.false_alarms --quick         iris and diabetes, default parameters
     python -m tests.false_alarms Ridge RidgeCV   only these
+    python -m tests.false_alarms --device cpu    what has a form for devices, fitted there (or on cuda)
 
 A right answer must be silent: no ``UncertifiedWarning`` from ``fit``, and ``verify`` holds. Each fit runs in a process
 that is ended when it takes too long, so that a slow one is named and stops nothing.
@@ -18,6 +19,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
@@ -79,10 +81,13 @@ class Case(NamedTuple):
     """0 for the defaults, k for the k-th variant of the card."""
     set: str
     preparation: str
+    device: str | None = None
+    """Where it is fitted; None is in memory."""
 
     def __str__(self) -> str:
         variant = f" variant {self.variant}" if self.variant else ""
-        return f"{self.estimator}{variant}, {self.set}, {self.preparation}"
+        place = f", on {self.device}" if self.device else ""
+        return f"{self.estimator}{variant}, {self.set}, {self.preparation}{place}"
 
 
 HELD, UNCLAIMED, REFUSED, STOPPED = "held", "claims nothing", "refused", "out of iterations"
@@ -102,16 +107,16 @@ class Verdict:
     seconds: float = 0.0
 
 
-def cases(names: tuple[str, ...] = (), *, quick: bool = False) -> Iterator[Case]:
-    """Yield the cases of the named estimators, or of all."""
+def cases(names: tuple[str, ...] = (), *, quick: bool = False, device: str | None = None) -> Iterator[Case]:
+    """Yield the cases of the named estimators, or of all; on a device, of those that have a form there."""
     for card in all_cards():
-        if names and card.name not in names:
+        if (names and card.name not in names) or (device and not card.device):
             continue
         for variant in range(1 if quick else 1 + len(card.variants)):
             for name in QUICK if quick else LOADERS:
                 for preparation in PREPARATIONS:
-                    if suits(card, preparation):
-                        yield Case(card.name, variant, name, preparation)
+                    if suits(card, preparation) and not (device and preparation == "sparse"):
+                        yield Case(card.name, variant, name, preparation, device)
 
 
 def suits(card: MethodCard, preparation: str) -> bool:
@@ -155,7 +160,8 @@ def judge(case: Case) -> Verdict:
         estimator.set_params(random_state=0)
     X, y, options = problem(card, estimator, case)
     begin = time.perf_counter()
-    kind, details = _judged(estimator, X, y, options)
+    with pellucid.on_device(case.device) if case.device else nullcontext():
+        kind, details = _judged(estimator, X, y, options)
     return Verdict(kind, details, time.perf_counter() - begin)
 
 
@@ -253,12 +259,13 @@ def main() -> int:
     parser.add_argument("estimators", nargs="*", help="names of classes; all if none is given")
     parser.add_argument("--quick", action="store_true", help="two sets, default parameters")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for each fit with its proof")
+    parser.add_argument("--device", help="where to fit: cpu or cuda, through torch")
     parser.add_argument("-n", type=int, default=1, help="processes at a time")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.estimators if find_card(name) is None]
     if unknown:
         parser.error(f"estimators must be names of classes of pellucid, got {', '.join(unknown)}.")
-    wanted = list(cases(tuple(arguments.estimators), quick=arguments.quick))
+    wanted = list(cases(tuple(arguments.estimators), quick=arguments.quick, device=arguments.device))
     tally: Counter[str] = Counter()
     for done, (case, verdict) in enumerate(judged(wanted, limit=arguments.limit, processes=arguments.n), 1):
         tally[verdict.kind] += 1

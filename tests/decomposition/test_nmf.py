@@ -19,6 +19,7 @@ from pellucid.decomposition import NMF, non_negative_factorization
 from pellucid.decomposition.nmf.multiplicative_solvers import LARGE
 from pellucid.decomposition.nmf.nmf_kernels import add_weighted_rows, descend, finish_columns, ratios_of_rows
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, coordinate_gains
+from pellucid.decomposition.nmf.nmf_solvers import FactorDescent
 from tests.plain_kernels import in_python
 from tests.proving import quiet_proof
 
@@ -44,6 +45,33 @@ def test_one_component_of_a_matrix_of_rank_one_is_exact():
     model = NMF(1, tol=1e-8).fit(X)
     np.testing.assert_allclose(model.weights_ @ model.components_, X, atol=1e-8)
     assert model.reconstruction_err_ < 1e-7
+
+
+def test_a_part_is_about_as_large_in_both_factors():
+    X, given = rows(n=8).astype(np.float32), start(n=8)
+    given["H"][0] *= 1e30
+    given = {name: part.astype(np.float32) for name, part in given.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)
+        model = NMF(3, init="custom", max_iter=1, tol=0.0).fit(X, **given)
+    assert abs(np.log2(model.components_[0].max() / model.weights_[:, 0].max())) <= 2
+    np.testing.assert_allclose(model.transform(X), model.weights_, rtol=1e-3, atol=1e-5)
+
+
+def test_parts_of_which_all_but_nothing_is_there_stay():
+    other = np.array([[1e-155, 0.0], [0.0, 1.0]])
+    factor = np.ones((2, 3))
+    descend(factor, other @ other.T, other @ np.full((2, 3), 2.0), np.arange(2), 3, 0.0, np.empty((2, 4)), np.empty(4))
+    np.testing.assert_array_equal(factor, [[1.0] * 3, [2.0] * 3])
+
+
+def test_penalties_say_how_large_a_part_is():
+    given = start(n=8)
+    given["H"][0] *= 1e30
+    problem = NmfProblem(rows(n=8), 2.0, Penalties(0.0, 0.0), Penalties(0.1, 0.0), 1.0)
+    descent = FactorDescent(problem, given["W"], given["H"], lambda: np.arange(3))
+    descent.even_out()
+    np.testing.assert_array_equal(descent.H, given["H"])
 
 
 def test_one_step_is_what_the_workings_write():

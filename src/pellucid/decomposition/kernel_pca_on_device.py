@@ -44,6 +44,7 @@ def _centered(kernel: Kernel, X: Any) -> CenteredProducts:
     if isinstance(kernel, Linear):
         mean = rows.mean(dim=0)
         apart = rows - mean
+        apart -= apart.mean(dim=0)  # what rounding left of an offset
         matrix, means = apart @ apart.T, on_host(rows @ mean)
         check_products(means)
         check_products(on_host(matrix.diagonal()))

@@ -144,7 +144,9 @@ def centered_rows(kernel: Kernel, X: SparseOrDense) -> Array | None:
     """
     if not isinstance(kernel, Linear) or sparse.issparse(X):
         return None
-    return np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
+    rows = np.asarray(X - X.mean(axis=0, dtype=np.float64), dtype=np.float64)
+    rows -= rows.mean(axis=0)  # what rounding left of an offset
+    return rows
 
 
 def linear_means(kernel: Kernel, X: Array) -> Array:

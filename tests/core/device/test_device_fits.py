@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -263,6 +264,19 @@ def test_logistic_without_a_penalty_and_with_words(there: There) -> None:
         np.testing.assert_allclose(on_host(model.coef_), host.coef_, rtol=1e-4, atol=1e-4)
         np.testing.assert_array_equal(on_host(model.predict(there(X))), host.predict(X))
         assert model.certificate_.holds
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": 100.0}, {"fit_intercept": False}], ids=str)
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+def test_logistic_coefficients_are_judged_as_they_are_stored(load: Any, parameters: Any, there: There) -> None:
+    X, labels = load(return_X_y=True)
+    X = X.astype(np.float32)
+    model = LogisticRegression(**parameters).fit(there(X), there(labels))
+    gap, objective = model.dual_gap_, model.trace_["objective"][-1]
+    assert pellucid.verify(model, there(X), there(labels)).holds
+    again = LogisticRegression(**parameters).fit(there(X.astype(np.float64)), there(labels))
+    assert model.coef_.dtype == torch.float32
+    assert gap >= again.dual_gap_ - 1e-9 * objective
 
 
 def test_bernoulli_impossible_rows(there: There) -> None:

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import pellucid
@@ -21,12 +24,13 @@ from pellucid.core.arrays import is_foreign, on_host
 from pellucid.core.cards import MethodCard, all_cards
 from pellucid.core.device.device_fits import device_module
 from pellucid.core.scale.lazy_answers import ANSWERS, NO_QUESTIONS, PROTOCOL
-from pellucid.decomposition import NMF
-from pellucid.linear_model import BridgeRegression, LassoCV, LogisticRegression
+from pellucid.decomposition import NMF, PCA
+from pellucid.linear_model import BridgeRegression, LassoCV, LogisticRegression, Ridge
 from pellucid.naive_bayes import GaussianNB
 from pellucid.svm import SVC
 from tests.core.device.conftest import DEVICE
 from tests.core.device.test_device_fits import rows_for, table, target_of
+from tests.false_alarms import ALARMS, Case, cases, judge
 
 There = Callable[[Any], Any]
 CARDS = {card.name: card for card in all_cards() if card.device}
@@ -51,6 +55,14 @@ def test_passes_the_checks_of_scikit_learn_or_refuses_in_a_sentence(name: str) -
     assert sum(one["status"] == "passed" for one in found) > 28
     wrong = {one["check_name"]: str(one["exception"]) for one in found if one["status"] == "failed"}
     assert {check: said for check, said in wrong.items() if not re.search("|".join(REFUSALS), said)} == {}
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in cases(quick=True, device=DEVICE) if case.preparation == "float32"], ids=str
+)
+def test_ordinary_sets_raise_no_alarm(case: Case) -> None:
+    verdict = judge(case)
+    assert verdict.kind not in ALARMS, verdict
 
 
 def seeded(card: MethodCard) -> Any:
@@ -123,6 +135,26 @@ def test_arrays_without_rows_are_tensors(there: There) -> None:
     machine = SVC().fit(there(X), there(labels))
     assert is_foreign(machine.alphas_)
     np.testing.assert_allclose(on_host(machine.alphas_), SVC().fit(X, labels).alphas_, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("search", "is_class"),
+    [
+        (GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}), False),
+        (GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, scoring="neg_mean_squared_error"), False),
+        (GridSearchCV(make_pipeline(StandardScaler(), PCA(), Ridge()), {"pca__n_components": [2, 3]}), False),
+        (GridSearchCV(SVC(), {"C": [0.1, 1.0]}, cv=3), True),
+        (GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3, scoring="neg_log_loss"), True),
+    ],
+    ids=str,
+)
+def test_searches_of_scikit_learn_find_the_same(search: Any, is_class: bool, there: There) -> None:
+    X, y, labels = table()
+    target = labels if is_class else y
+    found, host = clone(search).fit(there(X), there(target)), clone(search).fit(X, target)
+    assert found.best_params_ == host.best_params_
+    assert found.best_score_ == pytest.approx(host.best_score_, rel=1e-4)
+    assert is_foreign(found.predict(there(X)))
 
 
 def test_sparse_coefficients_answer_there(there: There) -> None:

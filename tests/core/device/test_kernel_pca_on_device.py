@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes, load_iris
 
 import pellucid
 from pellucid.core.arrays import on_host
@@ -58,6 +59,14 @@ def test_an_offset_costs_no_digits(options):
     near, far = (KernelPCA(**options).fit(there(X)) for X in (rows(), rows() + 1e6))
     np.testing.assert_allclose(on_host(far.eigenvalues_), on_host(near.eigenvalues_), rtol=1e-8)
     assert far.certificate_.holds
+
+
+@pytest.mark.parametrize("load", [load_iris, load_diabetes])
+def test_a_mean_that_is_rounded_is_no_alarm(load):
+    X = load().data + 1e6
+    found = KernelPCA().fit(there(X))
+    assert found.certificate_.holds
+    assert pellucid.verify(found, there(X)).holds
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -71,11 +73,24 @@ def test_whole_numbers_and_more_columns_than_rows():
     assert found.weights_.dtype == torch.float64
 
 
+def test_parts_of_which_nothing_is_left_are_as_large_in_both_factors():
+    X = np.random.default_rng(0).integers(0, 17, (60, 16)).astype(np.float32)
+    X[:, [0, 8]] = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pellucid.UncertifiedWarning)  # more rounds would be better
+        found = NMF(16, max_iter=40).fit(there(X))
+    sizes = found.weights_.amax(0) / found.components_.amax(1)
+    assert float(sizes.log2().abs().max()) <= 42
+
+
 def problem(penalties, q=5, m=200):
-    """Return a factor (q, m) on its way, the products of its problem, and penalties; a component is all 0."""
+    """Return a factor (q, m) on its way, the products of its problem, and penalties.
+
+    One component is all 0; another one all but that, so that the best values for it would overflow.
+    """
     rng = np.random.default_rng(3)
     other = rng.random((q, 30))
-    other[q // 2] = 0.0
+    other[q // 2], other[0] = 0.0, 1e-157 * other[0]
     return rng.random((q, m)), (other @ other.T, other @ rng.random((30, m))), Penalties(*penalties)
 
 
@@ -224,7 +239,7 @@ def test_refuses_what_it_does_not_do_on_a_device():
             NMF(2, **options).fit(there(X))
     with pytest.raises(ValueError, match="Negative values in data passed to NMF.*got -1"):
         NMF(2).fit(there(np.where(X[0, 0] == X, -1.0, X)))
-    with pytest.raises(ValueError, match="X must be finite: Input contains NaN"):
+    with pytest.raises(ValueError, match="X must be complete for NMF on a device, got NaN"):
         NMF(2).fit(there(np.where(X[0, 0] == X, np.nan, X)))
     with pytest.raises(ValueError, match="W must be left out for arrays on a device"):
         NMF(2).fit(there(X), W=X[:, :2])

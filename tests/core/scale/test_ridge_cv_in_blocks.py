@@ -132,7 +132,9 @@ def test_what_needs_the_rows_in_memory_is_refused(settings, sentence):
 
 
 def test_hardly_more_rows_than_columns_are_refused():
-    with pytest.raises(ValueError, match="X must have more rows than columns, and one more.*got n_samples=5 and 4 columns"):
+    with pytest.raises(
+        ValueError, match="X must have more rows than columns, and one more.*got n_samples=5 and 4 columns"
+    ):
         RidgeCV().fit(blocks(X[:5]), blocks(Y[:5, 0]))
 
 

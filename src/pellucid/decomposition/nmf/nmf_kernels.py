@@ -7,6 +7,8 @@ import numpy as np
 from pellucid.solvers.compiling_kernels import kept, lean
 
 ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
+FAINT = 1e-200
+"""Curvature of a part that has all but vanished, beside data of about 1: the best values for it would overflow."""
 
 
 @kept(fastmath=ANY_ORDER)
@@ -73,6 +75,8 @@ def _move(row, gradient, curvature):
             if gradient[i] > 0.0:
                 gain += gradient[i] * row[i]
                 row[i] = 0.0
+        return gain
+    if curvature <= FAINT:
         return gain
     inverse = 1.0 / curvature
     for i in range(row.shape[0]):

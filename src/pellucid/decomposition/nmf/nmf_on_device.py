@@ -27,6 +27,7 @@ from pellucid.decomposition.nmf.nmf_fits import (
     parts_of,
     start_factors,
 )
+from pellucid.decomposition.nmf.nmf_kernels import FAINT
 from pellucid.decomposition.nmf.nmf_problem import NmfProblem, Penalties, dot, penalties_of, unit_of_size
 from pellucid.decomposition.nmf.nmf_solvers import FactorDescent, Products, coordinate_factors
 from pellucid.decomposition.nmf.sweeps_triton import WIDTH, sweep_on_card
@@ -227,7 +228,7 @@ class Sweeper:
         torch.sub(products[1], penalties.l1, out=self.right)
         diagonal = self.gram.diagonal()
         is_flat = diagonal <= 0.0  # nothing to multiply with: only an l1 penalty counts
-        self.inverse.copy_(1.0 / diagonal).masked_fill_(is_flat, 0.0)
+        self.inverse.copy_(1.0 / diagonal).masked_fill_(diagonal <= FAINT, 0.0)
         if penalties.l1:
             self.factor.masked_fill_(is_flat[:, None] & (self.right < 0.0), 0.0)
         if sweep_on_card(self.factor, self.gram, self.inverse, self.right, order, most, enough):

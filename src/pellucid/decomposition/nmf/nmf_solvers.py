@@ -50,6 +50,9 @@ NO_GAIN = 1e-20
 DUST = 0.01
 """Parts of ``tol``: entries of a component that are less beside its largest are on their way to 0."""
 
+APART = 40
+"""Powers of two between the sizes of a part in the two factors that are evened out."""
+
 LOOK, LOOK_EVERY = 4.0, 25
 """The residual is computed when a round gains at most so many times what the goal allows, and every so many rounds."""
 
@@ -121,6 +124,21 @@ class FactorDescent:
         self.H[part * array_namespace(self.H).max(self.H, axis=1, keepdims=True) > self.H] = 0.0
         self._for_weights = None
 
+    def even_out(self) -> None:
+        """Give parts that are huge in one factor and tiny in the other one size in both, which single precision holds.
+
+        Powers of two change no other digit. Where there are penalties, these say how large each is.
+        """
+        if any((each.l1, each.l2) != (0.0, 0.0) for each in (self.problem.on_weights, self.problem.on_components)):
+            return
+        xp = array_namespace(self.H)
+        W, H = (xp.max(factor, axis=1, keepdims=True) for factor in (self.W, self.H))
+        is_there = (W > 0.0) & (H > 0.0)
+        apart = xp.where(is_there, xp.log2(xp.where(is_there, H, 1.0)) - xp.log2(xp.where(is_there, W, 1.0)), 0.0)
+        factor = xp.where(xp.abs(apart) > APART, 2.0 ** xp.round(0.5 * apart), 1.0)
+        self.W *= factor
+        self.H /= factor
+
     def products_for_weights(self) -> Products:
         """Return ``HH'`` and ``HX'``."""
         if self._for_weights is None:
@@ -184,6 +202,7 @@ def coordinate_factors(descent: FactorDescent, effort: Effort) -> Fit:
         if effort.watch(descent.H) or residual <= goal:
             stopped = "no entry gains more than tol" if residual <= goal else "a callback"
             break
+    descent.even_out()
     return Fit({"weights_": descent.W.T, "components_": descent.H, "n_iter_": n_iter}, trace, stopped)
 
 

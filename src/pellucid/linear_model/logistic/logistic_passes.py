@@ -143,17 +143,46 @@ def logistic_in_passes(estimator: Any, blocks: RowBlocks, watch: Watch) -> Fit:
             break
     attributes = _attributes(problem, task, point.W)
     total = float(task.scales @ [look.totals[label] for label in task.classes.tolist()])
-    gap = point.gap + _lost_by_storing(point, total, task, attributes)
+    objective, gap = _stored(task, point, model, attributes, total, goal)
     own = {"n_iter_": np.array([max(n_iter, 1)], dtype=np.int32), "solver_": "newton-cholesky", "dual_gap_": gap}
-    return Fit(attributes | own, trace, certificate=_certificate(point, gap, total, task, goal))
+    return Fit(attributes | own, trace, certificate=_certificate(objective, gap, total, task, goal))
 
 
-def _certificate(point: PassPoint, gap: float, total: float, task: PassTask, goal: float) -> Certificate | None:
+def _certificate(objective: float, gap: float, total: float, task: PassTask, goal: float) -> Certificate | None:
     """Return what the last pass proves; None where it takes one more, by the proof: that moves the intercept, too."""
-    if not task.l2.any() or point.objective < SEPARATED * total:
+    if not task.l2.any() or objective < SEPARATED * total:
         return None
-    found = gap_certificate(gap, point.objective, goal)
+    found = gap_certificate(gap, objective, goal)
     return found if found.holds else None
+
+
+def _stored(
+    task: PassTask, point: PassPoint, model: CorrectedLoss, attributes: dict[str, Array], total: float, goal: float
+) -> tuple[float, float]:
+    """Return objective and gap of the attributes, which are rounded.
+
+    Where those in single precision make a poor dual point, the bound of the point before is taken, as in memory.
+    """
+    excess = _lost_by_storing(point, total, task, attributes)
+    objective, gap = point.objective + excess, point.gap + excess
+    if attributes["coef_"].dtype == np.float64 or not task.l2.any():
+        return objective, gap
+    p, k = len(task.mean), task.n_columns
+    hessian, moved = model.hessian_at(point), np.zeros_like(point.W)
+    moved[:p] = attributes["coef_"].T - point.W[:p]
+    if task.last and not task.is_free:
+        moved[p] = attributes["intercept_"] / task.last - point.W[p]
+    slopes = point.gradient + (hessian @ moved.T.ravel()).reshape(k, -1).T + task.l2[:, None] * moved
+    if task.is_free:  # the intercept goes along, so that residuals sum to 0
+        free = np.arange(k) * (p + 1) + p
+        step = np.linalg.lstsq(hessian[np.ix_(free, free)], -slopes[p], rcond=1e-14)[0]
+        moved[p] = step
+        slopes = slopes + (hessian[:, free] @ step).reshape(k, -1).T
+    objective += max(0.0, 0.5 * float(np.sum(moved * (slopes + point.gradient))))
+    gap = float(np.sum(slopes[task.l2 > 0.0] ** 2)) / (2.0 * float(task.l2.max())) + excess
+    if gap > goal * objective:
+        gap = min(gap, max(0.0, objective - (point.objective - point.gap)))
+    return objective, gap
 
 
 def _lost_by_storing(point: PassPoint, total: float, task: PassTask, attributes: dict[str, Array]) -> float:
@@ -220,9 +249,16 @@ class CorrectedLoss:
 
     def learn(self, W: Array, hessian: Array) -> None:
         """Take the Hessian of all rows at a point."""
-        few = self.sums_of(self.kept, self.task, W).hessian
-        assert few is not None
-        self.curvature = hessian - few
+        self.curvature = hessian - self._of_kept(W)
+
+    def hessian_at(self, point: PassPoint) -> Array:
+        """Return the Hessian of all rows near the point that it was taken at last."""
+        return self._of_kept(point.W) + self.curvature if point.sums.hessian is None else point.sums.hessian
+
+    def _of_kept(self, W: Array) -> Array:
+        found = self.sums_of(self.kept, self.task, W).hessian
+        assert found is not None
+        return found
 
     def steps(self, point: PassPoint) -> Iterator[Array]:
         """Yield the step to the minimum, and Newton's step alone, for where that is none."""

@@ -72,6 +72,7 @@ def _centered(kernel: ProofKernel, X: SparseOrDense) -> tuple[SymmetricMatrix, A
     if kernel.name == "linear" and not sparse.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         rows = X - mean
+        rows = rows - rows.mean(axis=0)  # a mean far from 0 is rounded, which eigenvectors would show
         return SymmetricMatrix(rows @ rows.T), X @ mean, np.sum(rows**2, axis=1)
     products = kernel_matrix(kernel, X)
     means = products.mean(axis=0)

@@ -43,6 +43,7 @@ def centered_there(kernel: ProofKernel, X: Any) -> tuple[SymmetricThere, Array, 
     if kernel.name == "linear":
         mean = rows.mean(0)
         apart = rows - mean
+        apart = apart - apart.mean(0)  # a mean far from 0 is rounded
         found, means, own = apart.matmul(apart.T), rows.matmul(mean), apart.square().sum(1)
     else:
         found = rows.new_empty((len(rows), len(rows)))

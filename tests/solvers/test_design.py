@@ -6,6 +6,7 @@ from scipy import sparse
 
 from pellucid.solvers import dense_design
 from pellucid.solvers.design import make_design
+from pellucid.solvers.target import center_target
 
 LAYOUTS = {
     "rows": lambda X: np.ascontiguousarray(X),
@@ -110,3 +111,11 @@ def test_products_of_few_columns_are_those_of_numpy(p, order):
     gram = make_design(X, fit_intercept=True).gram()
     centered = X - X.mean(axis=0)
     np.testing.assert_allclose(gram, centered.T @ centered, rtol=1e-12, atol=1e-9)
+
+
+def test_an_outlier_of_hardly_a_weight_in_front_costs_the_mean_of_a_target_no_digits():
+    y = np.concatenate([[1e10], np.random.default_rng(0).random(50)])
+    weight = np.concatenate([[1e-30], np.ones(50)])
+    b, mean = center_target(y, weight, fit_intercept=True)
+    assert mean == pytest.approx(y[1:].mean(), rel=1e-15)
+    np.testing.assert_allclose(b[1:], y[1:] - y[1:].mean(), rtol=1e-12)

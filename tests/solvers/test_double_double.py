@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pellucid.linear_model.least_squares import precise_gradient as dd
+from pellucid.core import double_double as dd
 from pellucid.linear_model.least_squares.precise_gradient import PreciseGradient
 from pellucid.solvers.design import make_design
 

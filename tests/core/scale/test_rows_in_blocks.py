@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from contextlib import suppress
+from fractions import Fraction
 from inspect import signature
 from pathlib import Path
 
@@ -14,12 +15,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.cards import all_cards, find_card
 from pellucid.core.scale import block_data, moments
+from pellucid.core.scale.equivalent_rows import rows_with
 from pellucid.core.scale.instead import INSTEAD
 from pellucid.core.scale.moments import summarize_block
 from pellucid.core.scale.row_blocks import RowBlock
@@ -530,6 +533,46 @@ def test_first_rows_far_from_the_others_cost_no_digits(alone, monkeypatch):
     found = moments.moments_of((rows,), weight, alone=alone)
     away = rows[40:] - rows[40:].mean(axis=0)
     np.testing.assert_allclose(found.scatter.diagonal(), (away**2).sum(axis=0) + 40e6, rtol=1e-5)
+
+
+def exact_mean(rows, weight):
+    parts = [Fraction(float(one)) for one in weight]
+    return [sum(Fraction(float(x)) * w for x, w in zip(column, parts, strict=True)) / sum(parts) for column in rows.T]
+
+
+def test_digits_of_a_mean_that_rounding_takes_are_kept_and_given_to_equivalent_rows():
+    rows = X[:400] + 1e6
+    halves = [moments.moments_of((part,), None) for part in (rows[:150], rows[150:])]
+    found = halves[0].merged(halves[1])
+    wanted = exact_mean(rows, np.ones(400))
+    kept = [Fraction(float(high)) + Fraction(float(low)) for high, low in zip(found.mean, found.rest, strict=True)]
+    np.testing.assert_allclose([float(a - b) for a, b in zip(kept, wanted, strict=True)], 0.0, atol=1e-14)
+    triangle = np.linalg.cholesky(found.scatter).T
+    lost, left = (
+        max(
+            abs(float(a - b))
+            for a, b in zip(exact_mean(*rows_with(found, triangle, exact_mean=way)), wanted, strict=True)
+        )
+        for way in (False, True)
+    )
+    assert lost > 1e-11
+    assert left < 1e-3 * lost
+    table, weight = rows_with(found, triangle, exact_mean=True)
+    away = table - found.mean
+    np.testing.assert_allclose((away.T * weight) @ away, found.scatter, rtol=1e-10)
+    assert weight.sum() == 400.0
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [(RidgeClassifier(), LABELS[:400]), (RidgeCV(cv=3), Y[:400, 0]), (Lasso(), Y[:400, 0]), (LassoLars(), Y[:400, 0])],
+    ids=["classes", "folds", "path", "angles"],
+)
+def test_an_offset_is_no_alarm(model, target):
+    far = 1e6 * (1.0 + np.arange(P)) + X[:400]
+    found = clone(model).fit(blocks(far, 150), blocks(target, 150))
+    assert pellucid.verify(found, far, target).holds
+    np.testing.assert_allclose(found.coef_, clone(model).fit(far, target).coef_, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("order", "CF")

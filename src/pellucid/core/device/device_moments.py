@@ -47,7 +47,7 @@ def moments_of(parts: Sequence[Any], weight: Any) -> RowMoments:
     total, moved = float(found[p, p]), found[p, :p] / found[p, p]
     scatter = (found[:p, :p] + found[:p, :p].T) / 2.0  # products of a device need not be symmetric to the last bit
     with np.errstate(over="ignore", invalid="ignore"):  # refused where the sums are looked at
-        return RowMoments(total, on_host(near) + moved, scatter - total * np.outer(moved, moved))
+        return RowMoments.about(on_host(near), moved, total, scatter - total * np.outer(moved, moved))
 
 
 def _lies_far(products: Array) -> bool:

@@ -36,6 +36,9 @@ SQUARABLE = 1e-6
 it a second pass finds the triangle without one."""
 FARTHEST = 2.0**24
 """Deviations by which the mean of a column may lie from 0 before the rows stay nearer: their squares must be finite."""
+NEAR, AWAY = 2.0**8, 2.0**12
+"""Deviations up to which rounding of the mean is nothing; beyond, one row of this part of the weight lies as many times
+what was lost from the mean, so that the mean of all has the lost digits, and their scatter does not notice."""
 
 
 def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) -> StandIn:
@@ -57,7 +60,8 @@ def equivalent_rows(blocks: RowBlocks, kind: str, folds: Folds | None = None) ->
         known = None
         exact = blocks.reduce(triangles_of_block, join_triangles, kind, folds, means)
         triangles = {label: exact[label] for label in labels}
-    tables, weights = zip(*(rows_with(summary.moments[label], triangles[label]) for label in labels), strict=True)
+    given = (rows_with(summary.moments[label], triangles[label], exact_mean=len(labels) > 1) for label in labels)
+    tables, weights = zip(*given, strict=True)
     own = np.repeat(np.array(labels), [len(table) for table in tables])
     rows, weight = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in (tables, weights))
     return StandIn(rows, weight, own, known)
@@ -123,8 +127,11 @@ def _factor(scatter: Array) -> Array | None:
     return np.asarray(factor * unit)
 
 
-def rows_with(moments: RowMoments, triangle: Array | None) -> tuple[Array, Array]:
+def rows_with(moments: RowMoments, triangle: Array | None, *, exact_mean: bool = False) -> tuple[Array, Array]:
     """Return rows and weights with these moments; the weights add up to that of the moments without rounding.
+
+    With an ``exact_mean``, what rounding took from it is given back, of which the differences to other means consist
+    where columns lie far from 0; then columns that depend on each other do so up to rounding alone.
 
     Examples
     --------
@@ -147,4 +154,9 @@ def rows_with(moments: RowMoments, triangle: Array | None) -> tuple[Array, Array
     np.add(moments.mean, step, out=rows[:m])
     np.subtract(moments.mean, step, out=rows[m:-1])
     rows[-1], weight[-1] = moments.mean, moments.weight - 2.0 * m * each
+    if exact_mean and far > NEAR and np.any(moments.rest):
+        light = math.ldexp(1.0, math.floor(math.log2(moments.weight))) / AWAY
+        rows = np.concatenate([rows, [moments.mean + moments.weight / light * moments.rest]])
+        weight[-1] -= light
+        weight = np.append(weight, light)
     return rows, weight

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pellucid.core.double_double import two_sum
 from pellucid.core.labels import rows_by_class
 from pellucid.core.scale.row_blocks import BlockError, RowBlock, made_on_device
 from pellucid.core.tall_triangle import tall_triangle
@@ -47,6 +48,14 @@ class RowMoments:
     weight: float
     mean: Array
     scatter: Array
+    rest: Array | float = 0.0
+    """What rounding the mean took from it: a thousandth of a deviation where columns lie far from 0."""
+
+    @classmethod
+    def about(cls, origin: Array, shift: Array, weight: float, scatter: Array) -> RowMoments:
+        """Return the moments of rows whose mean lies so far from an origin."""
+        mean, rest = two_sum(origin, shift)
+        return cls(weight, mean, scatter, rest)
 
     @property
     def are_squarable(self) -> bool:
@@ -60,13 +69,13 @@ class RowMoments:
             return self if self.weight else other
         total = self.weight + other.weight
         share = other.weight / total
-        gap = other.mean - self.mean
+        gap = (other.mean - self.mean) + (other.rest - self.rest)
         scatter = self.scatter + other.scatter + np.outer(gap, gap) * (self.weight * share)
-        return RowMoments(total, self.mean + share * gap, scatter)
+        return RowMoments.about(self.mean, self.rest + share * gap, total, scatter)
 
     def scaled(self, factor: float) -> RowMoments:
         """Return the moments of the same rows at so many times their weight."""
-        return RowMoments(factor * self.weight, self.mean, factor * self.scatter)
+        return RowMoments(factor * self.weight, self.mean, factor * self.scatter, self.rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +114,7 @@ def moments_of(
         scatter += np.diag(np.einsum("ij,ij->j", chunk, weighted)) if alone else chunk.T @ weighted
     shift /= total or 1.0
     scatter -= total * (np.diag(shift**2) if alone else np.outer(shift, shift))
-    found = RowMoments(total, shift if origin is None else origin + shift, scatter)
+    found = RowMoments.about(np.zeros(p) if origin is None else origin, shift, total, scatter)
     if near is None and (total * shift**2 > FAR * scatter.diagonal()).any():
         return moments_of(parts, weight, places, alone=alone, near=found.mean)
     return found

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config  # type: ignore[attr-defined]  # it is passed on there
 
-from pellucid.core.array_api import array_namespace, device, is_array_api_obj, to_device
+from pellucid.core.array_api import array_namespace, device, is_array_api_obj, is_cupy_array, is_torch_array
 from pellucid.core.types import Array
 
 
@@ -123,7 +123,7 @@ class RowsToSend:
         if sparse.issparse(X):
             raise ValueError("X must be dense on a device, got a sparse matrix. Fit it on the host.")
         if is_foreign(X):
-            return cls(torch.as_tensor(X), wanted_device(), was_numpy=False)
+            return cls(X, wanted_device(), was_numpy=False)
         rows = np.asarray(X)
         if rows.dtype.kind == "c":
             raise ValueError(f"X must hold real numbers, got {rows.dtype}: Complex data not supported.")
@@ -168,5 +168,24 @@ def on_host(value: Any) -> Array:
     """Return an array as one of NumPy, in its own precision."""
     if not is_foreign(value):
         return np.asarray(value)
-    here = to_device(value.detach() if hasattr(value, "detach") else value, "cpu")
-    return np.asarray(here.numpy() if hasattr(here, "numpy") else here)
+    if is_torch_array(value):
+        return np.asarray(value.detach().cpu().numpy())
+    return np.asarray(value.get() if is_cupy_array(value) else value)  # others are copied when NumPy asks
+
+
+def as_tensor(part: Any) -> Any:
+    """Return an array of another library than NumPy and torch as a tensor of the same memory, wherever that is."""
+    if not is_foreign(part) or is_torch_array(part):
+        return part
+    import torch
+    from torch.utils.dlpack import from_dlpack
+
+    try:
+        return from_dlpack(part)
+    except (BufferError, RuntimeError, TypeError, AttributeError) as refused:
+        if "cpu" in str(device(part)).lower():  # of memory that is only read there is a copy
+            return torch.tensor(on_host(part))
+        raise ValueError(
+            f"arrays must be tensors, or lend their memory to torch by DLPack, got one of {type(part).__module__}: "
+            f"{refused}. Take a tensor, or a NumPy array."
+        ) from refused

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 
-from pellucid.core.array_api import array_namespace
-from pellucid.core.arrays import RowsToSend, as_they_are, is_foreign, on_host, wanted_device
+from pellucid.core.array_api import array_namespace, is_torch_array
+from pellucid.core.arrays import RowsToSend, as_tensor, as_they_are, is_foreign, on_host, wanted_device
 from pellucid.core.cards import MethodCard, card_of
 from pellucid.core.device.class_answers import FROM_SCORES
 from pellucid.core.device.device_moments import block_weights, refuse_values
@@ -28,7 +29,7 @@ from pellucid.core.device.device_rows import (
     refuse_device,
     without_derivatives,
 )
-from pellucid.core.device.places import Place, at_place, settle, to_host
+from pellucid.core.device.places import Place, at_place, hand_over, refuse_single, settle, to_host
 from pellucid.core.input_rules import CLASSES, NO_TARGET, PASSES, InputRules
 from pellucid.core.labels import refuse_no_labels
 from pellucid.core.scale.block_data import as_one_target, check_count, look_at_columns
@@ -39,6 +40,8 @@ from pellucid.core.threads import one_thread
 from pellucid.core.types import Array
 from pellucid.core.watching import make_watch
 from pellucid.proofs.training_data import TrainingData
+
+T = TypeVar("T")
 
 BY_BLOCKS = "sums in double precision there, solved on the host"
 FEW_COLUMNS = 256
@@ -84,6 +87,28 @@ def device_module(card: MethodCard) -> ModuleType | None:
     return import_module(card.device.partition(":")[0]) if card.device else None
 
 
+def _lent(place: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Let a function take arrays of any library: it works on tensors of the same memory, and hands over what it finds.
+
+    ``place`` is that of the rows among its arguments.
+    """
+
+    def lent(work: Callable[..., T]) -> Callable[..., T]:
+        @functools.wraps(work)
+        def worked(*given: Any, **options: Any) -> T:
+            rows = given[place] if len(given) > place else options.get("X")
+            is_other = is_foreign(rows) and not is_torch_array(rows)
+            if is_other:
+                refuse_single(Place.of(rows))
+            found = work(*map(as_tensor, given), **{name: as_tensor(part) for name, part in options.items()})
+            return hand_over(found, Place.of(rows)) if is_other else found  # type: ignore[no-any-return]  # the same
+
+        return worked
+
+    return lent
+
+
+@_lent(2)
 def fit_there(fit: Callable[..., Any], estimator: Any, X: Any, *given: Any, **options: Any) -> Any:
     """Fit to rows on a device; the fitted attributes stay there, or come back where the rows were sent."""
     rows = RowsToSend.of(X) if wanted_device() is not None else X
@@ -182,6 +207,7 @@ def check_finite_there(X: Any, name: str = "X") -> None:
         refuse_values(RowBlock(0, X) if name == "X" else RowBlock(0, X[:0], X), name)
 
 
+@_lent(2)
 def answer_there(model: Any, name: str, X: Any, *given: Any, **options: Any) -> Any:
     """Return what a model says of rows on a device, as an array there: by its device module."""
     from sklearn.utils.validation import check_is_fitted
@@ -231,6 +257,7 @@ def _answer_of(model: Any, name: str) -> Callable[..., Any]:
     return lambda there, X: FROM_SCORES[name](there, scores(there, X))
 
 
+@_lent(1)
 def score_there(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
     """Return the share of right labels, or R squared, of rows on a device."""
     if not (is_classifier(model) or is_regressor(model)):

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from pellucid.core.array_api import array_namespace, device
-from pellucid.core.arrays import is_foreign, on_host, readable
+from pellucid.core.arrays import as_tensor, is_foreign, on_host, readable
 from pellucid.core.cards import LATER, card_of
 
 
@@ -53,11 +54,24 @@ class Place:
             return self.xp.asarray(values, dtype=dtype, device=self.device)
         return self.xp.asarray(values, dtype=dtype).to(self.device, non_blocking=True)
 
+    def taking(self, value: Any) -> Any:
+        """Return an array of another library or device as one there; the memory is shared where both are on a card."""
+        tensor = as_tensor(value)
+        if self.library.endswith("torch"):
+            return tensor.to(self.device)
+        if tensor.device.type == "cpu":
+            return self.holding(on_host(tensor))
+        return self.xp.from_dlpack(tensor.contiguous())
+
+    @property
+    def name(self) -> str:
+        """The library as its users call it."""
+        return self.library.removesuffix(".numpy").rpartition(".")[2]
+
     @property
     def words(self) -> str:
         """The library, the device and the precision."""
-        library = self.library.rpartition(".")[2]
-        return f"{library} on {self.device}, {'float32' if self.is_short else 'float64'}"
+        return f"{self.name} on {self.device}, {'float32' if self.is_short else 'float64'}"
 
 
 def to_host(model: Any) -> Any:
@@ -102,10 +116,36 @@ def settle(model: Any, place: Place, way: str) -> None:
     for name, value in list(vars(model).items()):
         if name in kinds:
             setattr(model, name, _moved(value, place))
+    _settle_later(model, place)
+    model.backend_ = f"{place.words}: {way}"
+
+
+def refuse_single(place: Place) -> None:
+    """Refuse a library that cuts numbers to single precision: what a model knows is not all in that."""
+    if place.holding(np.zeros(1)).dtype != place.xp.float64:
+        raise ValueError(
+            f"X must be an array of a library that holds double precision, got one of {place.name}, which cuts it. "
+            "Allow it there (jax_enable_x64 for JAX), or take a tensor."
+        )
+
+
+def hand_over(found: Any, place: Place) -> Any:
+    """Return an answer as arrays at the place of the rows that were lent; a fitted model is changed itself."""
+    if not isinstance(found, BaseEstimator):
+        return _moved(found, place) if is_foreign(found) or isinstance(found, (list, tuple)) else found
+    for name, value in list(vars(found).items()):
+        if _is_any(is_foreign, value):
+            setattr(found, name, _moved(value, place))
+    _settle_later(found, place)
+    found.backend_ += f" (it works on memory that {place.name} lends)"
+    return found
+
+
+def _settle_later(model: Any, place: Place) -> None:
     later = vars(model).get(LATER)
     if later:
-        setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in later.items()})
-    model.backend_ = f"{place.words}: {way}"
+        known = {name: getattr(compute, "compute", compute) for name, compute in later.items()}
+        setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in known.items()})
 
 
 def beside(model: Any, found: Any) -> Any:
@@ -140,7 +180,7 @@ def _moved(value: Any, place: Place, *, at_least: Any = None) -> Any:
     elif not is_foreign(value):
         return value
     elif device(value) != place.device:
-        value = place.holding(on_host(value))
+        value = place.taking(value)
     xp = place.xp
     is_shorter = at_least == xp.float64 and value.dtype == xp.float32
     return xp.astype(value, at_least) if is_shorter else value
@@ -155,13 +195,13 @@ def _brought_back(value: Any) -> Any:
 
 def _with_attributes(model: Any, change: Callable[[Any], Any], concerns: Callable[[Any], bool]) -> Any:
     """Return a shallow copy with some fitted attributes changed; the model itself if none is concerned."""
-
-    def is_concerned(value: Any) -> bool:
-        return any(map(concerns, value)) if isinstance(value, (list, tuple)) else concerns(value)
-
-    changed = {name: change(value) for name, value in vars(model).items() if is_concerned(value)}
+    changed = {name: change(value) for name, value in vars(model).items() if _is_any(concerns, value)}
     if not changed:
         return model
     twin = copy.copy(model)
     vars(twin).update(changed)
     return twin
+
+
+def _is_any(concerns: Callable[[Any], bool], value: Any) -> bool:
+    return any(map(concerns, value)) if isinstance(value, (list, tuple)) else concerns(value)

@@ -12,7 +12,7 @@ import pytest
 import pellucid
 from pellucid.cluster import KMeans
 from pellucid.core.arrays import as_tensor, is_foreign, on_host
-from pellucid.core.cards import MethodCard, all_cards
+from pellucid.core.cards import all_cards
 from pellucid.core.device.places import Place
 from pellucid.core.input_rules import NO_TARGET
 from pellucid.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -20,6 +20,7 @@ from pellucid.neighbors import KNeighborsClassifier
 from pellucid.tree import DecisionTreeClassifier
 from tests.core.device.conftest import DEVICE, torch
 from tests.core.device.test_device_fits import rows_for, table, target_of
+from tests.core.device.test_drop_in_on_device import seeded
 
 xp = pytest.importorskip("array_api_strict")
 pytestmark = pytest.mark.skipif(DEVICE != "cpu", reason="arrays of array-api-strict are those of the processor")
@@ -30,11 +31,6 @@ STRICT = xp.__name__
 
 def is_theirs(value: Any) -> bool:
     return is_foreign(value) and Place.of(value).library == STRICT
-
-
-def seeded(card: MethodCard) -> Any:
-    known = card.estimator().get_params()
-    return card.estimator(**({"random_state": 0} if "random_state" in known else {}))
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore::pellucid.UncertifiedWarning")

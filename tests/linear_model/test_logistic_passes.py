@@ -189,7 +189,7 @@ def test_a_warm_start_needs_fewer_passes(passes):
     cold = len(passes)
     model.fit(blocks(X), blocks(TWO))
     assert len(passes) - cold < cold
-    assert model.n_iter_[0] == 0
+    assert passes[cold:].count("logistic_block") == 1  # the pass that finds nothing left to do
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])

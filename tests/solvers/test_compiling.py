@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -69,3 +72,31 @@ def test_kernels_are_stamped():
     path = Path(growth_kernels.__file__)
     assert growth_kernels.grow.compiled._cache._cache_file._source_stamp[1] == stamp_of(path)
     assert stamp_of(path) != stamp_of(Path(compiling_kernels.__file__))
+
+
+SUMS_OF_FORCES = """
+import hashlib
+import numpy as np
+from pellucid.manifold.tsne.tsne_kernels import drive_apart, repel
+if {is_original_first}:
+    drive_apart.compiled.compile("(float32[::1], float32[::1], float32, float32, float32)")
+columns, forces = np.random.default_rng(0).standard_normal((2, 60)).astype(np.float32), np.empty((60, 2))
+total = repel(columns, np.ones(1, np.float32), 0, 60, np.empty(60, np.float32), forces)
+print(total.hex(), hashlib.sha256(forces.tobytes()).hexdigest())
+"""
+
+
+def test_code_gives_the_same_bits_compiled_and_read_from_disk(tmp_path):
+    # a sum in any order inside of a loop: the copy in the loop is optimized twice, and sums in another order
+    said = []
+    for is_original_first in (False, False, True):
+        code = SUMS_OF_FORCES.format(is_original_first=is_original_first)
+        found = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.append(found.stdout)
+    assert len(set(said)) == 1

@@ -48,13 +48,44 @@ class Loop:
             if "_compiled" not in vars(self):
                 from numba import njit
 
-                self._compiled = _stamped(njit(**self._options)(self.py_func))
+                self._compiled = _stamped(njit(**self._options, pipeline_class=_compiler())(self.py_func))
                 type(self).__call__ = staticmethod(self._compiled)  # type: ignore[method-assign]
         return self._compiled
 
     @property
     def _numba_type_(self) -> Any:  # what the compiler asks of a loop that another one calls
         return self.compiled._numba_type_
+
+
+@cache
+def _compiler() -> Any:
+    """Return the compiler of code that calls its own copies of what it calls, which give the same bits everywhere.
+
+    The copies in a loop are optimized once more than what they are copies of, and sums that may be taken in any order
+    are then taken in another one. Left to the linker, a loop would call the original in the process that compiles it,
+    its own copy where it is read from disk, and that of another loop where that one came first.
+    """
+    from llvmlite.binding import Linkage
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import Compiler
+
+    class OwnCopies(JITCodeLibrary):
+        def _finalize_final_module(self):
+            functions = self._final_module.functions
+            copies = [one for one in functions if one.linkage == Linkage.linkonce_odr and not one.is_declaration]
+            for copy in copies:
+                copy.linkage = Linkage.internal
+            super()._finalize_final_module()
+            for copy in copies:  # the code is made; whoever has this loop compiled in shares the copies with it
+                copy.linkage = Linkage.linkonce_odr
+
+    class OwnCopiesCompiler(Compiler):
+        def compile_extra(self, func):
+            self.state.library = OwnCopies(self.state.targetctx.codegen(), func.__qualname__)
+            self.state.library.enable_object_caching()
+            return super().compile_extra(func)
+
+    return OwnCopiesCompiler
 
 
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -87,11 +87,11 @@ class Isomap(Embedding):
 
     Examples
     --------
-    Three points around a corner: along the sides the last is 2 from the first.
+    Three points around a corner: along the sides the last is 3 from the first, and their mean is 5/3 from it.
 
-    >>> model = Isomap(n_neighbors=None, radius=1, n_components=1).fit([[0, 0], [0, 1], [1, 1]])
+    >>> model = Isomap(n_neighbors=None, radius=2, n_components=1).fit([[0, 0], [0, 2], [1, 2]])
     >>> model.dist_matrix_[0], model.embedding_.ravel().round(6)
-    (array([0., 1., 2.]), array([ 1.,  0., -1.]))
+    (array([0., 2., 3.]), array([ 1.666667, -0.333333, -1.333333]))
     """
 
     dist_matrix_: Array

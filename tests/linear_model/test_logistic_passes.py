@@ -190,6 +190,7 @@ def test_a_warm_start_needs_fewer_passes(passes):
     model.fit(blocks(X), blocks(TWO))
     assert len(passes) - cold < cold
     assert passes[cold:].count("logistic_block") == 1  # the pass that finds nothing left to do
+    assert model.n_iter_[0] == 1
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])

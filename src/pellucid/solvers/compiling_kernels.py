@@ -49,7 +49,7 @@ class Loop:
                 from numba import njit
 
                 self._compiled = _stamped(njit(**self._options, pipeline_class=_compiler())(self.py_func))
-                type(self).__call__ = staticmethod(self._compiled)  # type: ignore[method-assign]
+                type(self).__call__ = staticmethod(self._compiled)  # type: ignore[method-assign]  # own class
         return self._compiled
 
     @property

@@ -101,7 +101,9 @@ def _lent(place: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
             if is_other:
                 refuse_single(Place.of(rows))
             found = work(*map(as_tensor, given), **{name: as_tensor(part) for name, part in options.items()})
-            return hand_over(found, Place.of(rows)) if is_other else found  # type: ignore[no-any-return]  # the same
+            if is_other:
+                found = hand_over(found, Place.of(rows))
+            return found
 
         return worked
 
@@ -248,9 +250,9 @@ def _sent_back(found: Any, sent: RowsToSend) -> Any:
 def _answer_of(model: Any, name: str) -> Callable[..., Any]:
     """Return the function that answers: one of the method's device module, by its name or from its class scores."""
     module = device_module(card_of(type(model)))
-    form = getattr(module, name, None)
+    form: Callable[..., Any] | None = getattr(module, name, None)
     if form is not None:
-        return form  # type: ignore[no-any-return]  # by its name
+        return form
     scores: Any = getattr(module, "class_scores", None)
     if scores is None or name not in FROM_SCORES:
         refuse_device(f"{type(model).__name__}.{name}")
@@ -266,8 +268,7 @@ def score_there(model: Any, X: Any, y: Any = None, sample_weight: Any = None) ->
     place = Place.of(said) if is_foreign(said) else None
     if place is None:
         score = accuracy_score if is_classifier(model) else r2_score
-        beside = (None if part is None else on_host(part) for part in (y, sample_weight))
-        target, weight = beside
+        target, weight = (None if part is None else on_host(part) for part in (y, sample_weight))
         return float(score(target, said, sample_weight=weight))
     xp = place.xp
     target = without_derivatives(y) if is_foreign(y) else place.holding(np.asarray(y))

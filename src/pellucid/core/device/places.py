@@ -91,11 +91,9 @@ def to_host(model: Any) -> Any:
     True
     """
     host = _with_attributes(model, _brought_back, is_foreign)
-    later = vars(host).get(LATER, {})
-    if any(isinstance(compute, MovedLater) for compute in later.values()):
+    if any(isinstance(compute, MovedLater) for compute in vars(host).get(LATER, {}).values()):
         host = copy.copy(host) if host is model else host
-        stays = {name: getattr(compute, "compute", compute) for name, compute in later.items()}
-        setattr(host, LATER, stays)
+        setattr(host, LATER, _later_unmoved(host))
     return host
 
 
@@ -133,19 +131,21 @@ def hand_over(found: Any, place: Place) -> Any:
     """Return an answer as arrays at the place of the rows that were lent; a fitted model is changed itself."""
     if not isinstance(found, BaseEstimator):
         return _moved(found, place) if is_foreign(found) or isinstance(found, (list, tuple)) else found
-    for name, value in list(vars(found).items()):
-        if _is_any(is_foreign, value):
-            setattr(found, name, _moved(value, place))
+    vars(found).update(_changed(found, lambda value: _moved(value, place), is_foreign))
     _settle_later(found, place)
     found.backend_ += f" (it works on memory that {place.name} lends)"
     return found
 
 
 def _settle_later(model: Any, place: Place) -> None:
-    later = vars(model).get(LATER)
+    later = _later_unmoved(model)
     if later:
-        known = {name: getattr(compute, "compute", compute) for name, compute in later.items()}
-        setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in known.items()})
+        setattr(model, LATER, {name: MovedLater(compute, place) for name, compute in later.items()})
+
+
+def _later_unmoved(model: Any) -> dict[str, Callable[[], Any]]:
+    """Return what computes attributes when somebody asks for them, and leaves them where it finds them."""
+    return {name: getattr(compute, "compute", compute) for name, compute in vars(model).get(LATER, {}).items()}
 
 
 def beside(model: Any, found: Any) -> Any:
@@ -195,7 +195,7 @@ def _brought_back(value: Any) -> Any:
 
 def _with_attributes(model: Any, change: Callable[[Any], Any], concerns: Callable[[Any], bool]) -> Any:
     """Return a shallow copy with some fitted attributes changed; the model itself if none is concerned."""
-    changed = {name: change(value) for name, value in vars(model).items() if _is_any(concerns, value)}
+    changed = _changed(model, change, concerns)
     if not changed:
         return model
     twin = copy.copy(model)
@@ -203,5 +203,10 @@ def _with_attributes(model: Any, change: Callable[[Any], Any], concerns: Callabl
     return twin
 
 
-def _is_any(concerns: Callable[[Any], bool], value: Any) -> bool:
-    return any(map(concerns, value)) if isinstance(value, (list, tuple)) else concerns(value)
+def _changed(model: Any, change: Callable[[Any], Any], concerns: Callable[[Any], bool]) -> dict[str, Any]:
+    """Return the attributes that are concerned, or hold something that is, as they are after the change."""
+
+    def is_concerned(value: Any) -> bool:
+        return any(map(concerns, value)) if isinstance(value, (list, tuple)) else concerns(value)
+
+    return {name: change(value) for name, value in vars(model).items() if is_concerned(value)}

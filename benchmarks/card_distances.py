@@ -37,7 +37,7 @@ def card_rows(scale: float) -> list[CardRow]:
 
 def _mixture(scale: float) -> CardRow:
     """Five steps of EM from given means; scikit-learn's time is linear in the rows."""
-    n, d, k = max(40_000, int(1e6 * scale)), 32, max(4, min(64, int(640 * scale**0.5)))
+    n, d, k = max(12_000, int(1e6 * scale)), 32, max(4, min(64, int(640 * scale**0.5)))
     options: dict[str, Any] = {"max_iter": STEPS, "tol": 0.0, "init_params": "random_from_data"}
     options["weights_init"] = np.full(k, 1.0 / k)
 

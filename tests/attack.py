@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import argparse
 import copy
+import random
 import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,8 +86,9 @@ class Tally:
         return "\n".join(lines)
 
 
-def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> None:
-    """Fit, then change every attribute and every parameter in turn."""
+def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally, seed: int | None = None) -> None:
+    """Fit, then change every attribute, parameter and data set in turn and forge models; with a seed, one of each."""
+    draw = random.Random(seed) if seed is not None else None
     where = f"{card.name}{_settings(estimator)} {preparation}"
     if preparation in OTHER_UNITS and estimator.__sklearn_tags__().input_tags.positive_only:
         return  # counts and categories have no other units
@@ -102,7 +104,7 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
         tally.alarms.append(f"alarm       {where}")
         return
     said = answers(model, X)
-    for name, word, broken in _broken_models(card, model):
+    for name, word, broken in _drawn(_broken_models(card, model), draw):
         tally.tried["attributes"] += 1
         if objects(broken, X, y, **weights):
             continue
@@ -112,24 +114,35 @@ def attack(card: MethodCard, estimator: Any, preparation: str, tally: Tally) -> 
             tally.undeclared.append(f"undeclared  {where}: {name} {word}")
     everywhere = asked_points(X)
     said_everywhere, shown = answers(model, everywhere), _shown(model)
-    for kind, words, forged in (found for forge in FORGERIES for found in forge(card, model, X)):
+    for kind, words, forged in _forged(card, model, X) if draw is None else ():
         tally.tried[kind] += 1
         if kind in card.free or objects(forged, X, y, **weights):
             continue
         if not (same_answers(said_everywhere, answers(forged, everywhere)) and same_answers(shown, _shown(forged))):
             tally.silent_kinds[kind] += 1
             tally.silent.append(f"silent      {where}: {kind}: {words}")
-    for name, value in _other_parameters(card, model):
+    for name, value in _drawn(_other_parameters(card, model), draw):
         tally.tried["parameters"] += 1
         changed = copy.copy(model).set_params(**{name: value})
         if not objects(changed, X, y, **weights) and _refit_differs(changed, said, X, y, weights):
             tally.silent.append(f"silent      {where}: parameter {name}={value!r}")
-    for word, Z, labels in _other_data(X, y):
+    for word, Z, labels in _drawn(_other_data(X, y), draw):
         tally.tried["data sets"] += 1
         if not objects(model, Z, labels, **_as_many(weights, len(labels))) and _refit_differs(
             model, said, Z, labels, _as_many(weights, len(labels)), asked=X
         ):
             tally.silent.append(f"silent      {where}: {word}")
+
+
+def _drawn(found: Iterator[Any], draw: random.Random | None) -> Iterable[Any]:
+    """Return everything, or one that is drawn."""
+    return found if draw is None else draw.sample(every := list(found), min(1, len(every)))
+
+
+def _forged(card: MethodCard, model: Any, X: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield whole models that were forged."""
+    for forge in FORGERIES:
+        yield from forge(card, model, X)
 
 
 def asked_points(X: Any) -> Any:

@@ -13,7 +13,6 @@ from sklearn.pipeline import Pipeline
 
 import pellucid
 from pellucid.core.cards import all_cards, find_card
-from pellucid.core.estimator import CertifiedEstimator
 
 
 def public_estimators():
@@ -76,11 +75,6 @@ def problem_for(estimator, seed=0, n=40, p=4):
     if estimator.__sklearn_tags__().input_tags.positive_only:
         X = np.abs(X)
     return X, signal + 0.5 * rng.standard_normal(n)
-
-
-def certified(estimator):
-    """Return whether the estimator is one of ours that proves its answer."""
-    return isinstance(estimator, CertifiedEstimator)
 
 
 def answer_of(model, X):

@@ -47,6 +47,7 @@ def blobs(seed, n=120, p=3, k=4):
 # by hand
 
 
+@pytest.mark.by_hand
 @pytest.mark.parametrize(
     ("kind", "heights"), [("single", [2, 4, 5]), ("complete", [2, 4, 10]), ("average", [2, 4, 7.5])]
 )
@@ -130,6 +131,7 @@ def test_workings_refuse_what_no_person_would_do():
 # properties
 
 
+@pytest.mark.property
 @every_linkage
 def test_heights_do_not_depend_on_the_order_of_rows(kind):
     X, order = blobs(0), np.random.default_rng(1).permutation(120)
@@ -185,6 +187,7 @@ def test_threads_change_nothing():
 # peers
 
 
+@pytest.mark.peer
 @every_linkage
 @pytest.mark.parametrize("shape", [(2, 1), (3, 2), (70, 5), (513, 2), (1100, 9)])
 def test_same_tree_as_scipy_and_same_labels_as_scikit_learn(kind, shape):
@@ -423,6 +426,7 @@ def test_heights_that_rounding_made_equal_keep_their_order():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [

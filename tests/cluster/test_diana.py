@@ -26,6 +26,7 @@ def blobs(seed, n=60, p=3, k=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_four_rows_of_a_distance_matrix():
     # row 4 is farthest from the rest (23/3) and leaves; row 3 is nearer to it (4) than to 1 and 2 (11/2) and follows
     model = Diana(2, metric="precomputed").fit(FOUR)
@@ -66,6 +67,7 @@ def test_workings_show_who_leaves_and_agree():
         pellucid.show_work(Diana(5, metric="precomputed"), FOUR)
 
 
+@pytest.mark.peer
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=6))
 def test_workings_and_fit_settle_ties_alike(rows):
     X = np.array(rows, dtype=float)
@@ -95,6 +97,7 @@ def test_small_whole_numbers_are_certified(n, seed):
     assert is_valid_linkage(model.linkage_matrix_)
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("scale", [2.0**-300, 1e-100, 1e140])
 def test_units_do_not_matter(scale):
     X = blobs(1)
@@ -138,6 +141,7 @@ def test_a_large_tree_is_checked_in_part_and_says_so():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [

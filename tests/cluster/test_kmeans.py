@@ -40,6 +40,7 @@ def blobs(seed, n=200, p=3, k=4):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_six_points_of_the_lecture():
     # from (-1, 3), (2, 0): rows 2 and 4 are tied and go to the first center; then means of 3 rows each; 64/3
     model = KMeans(2, init=[[-1, 3], [2, 0]]).fit(SIX)
@@ -163,6 +164,7 @@ def test_rows_that_single_precision_cannot_square_are_measured():
     assert model.labels_[7] == 3
 
 
+@pytest.mark.property
 @seeds
 def test_weights_are_repetitions(seed):
     X, counts = blobs(seed, n=60), np.random.default_rng(seed).integers(0, 4, size=60)
@@ -265,6 +267,7 @@ def test_a_run_cut_short_says_so():
 # peer
 
 
+@pytest.mark.peer
 @seeds
 def test_same_start_same_answer_as_scikit_learn(seed):
     X = blobs(seed)
@@ -348,6 +351,7 @@ def test_far_rows_are_likelier_starts():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

@@ -29,6 +29,7 @@ def blobs(seed, n=120, p=3, k=4):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_five_numbers():
     # 8 and 90 are nearest to 9: medians 1 and (8 + 90) / 2 = 49; then 8 is nearer to 1: medians 3/2 and 90, and
     # E = 3/2 + 1/2 + 1/2 + 13/2
@@ -99,6 +100,7 @@ def test_the_objective_never_rises_and_the_end_is_a_fixed_point(seed):
         np.testing.assert_allclose(np.median(X[model.labels_ == k], axis=0), model.cluster_centers_[k], rtol=1e-14)
 
 
+@pytest.mark.property
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):
     X, start = blobs(seed), blobs(seed)[:4]
@@ -117,6 +119,19 @@ def test_small_whole_numbers_are_certified(k, n, seed):
     model = KMedians(k, random_state=seed).fit(X)
     if len(np.unique(X, axis=0)) >= k:
         assert pellucid.verify(model, X).holds
+
+
+@pytest.mark.peer
+@seeds
+def test_the_path_is_that_of_a_plain_loop(seed):
+    X = blobs(seed)
+    centers, labels = X[:4], None
+    model = KMedians(4, init=centers).fit(X)
+    while labels is None or (labels != cdist(X, centers, "cityblock").argmin(axis=1)).any():
+        labels = cdist(X, centers, "cityblock").argmin(axis=1)
+        centers = np.array([np.median(X[labels == k], axis=0) for k in range(4)])
+    np.testing.assert_array_equal(model.labels_, labels)
+    np.testing.assert_allclose(model.cluster_centers_, centers)
 
 
 def test_float32_rows_keep_their_kind_and_their_proof():
@@ -140,6 +155,7 @@ def test_verify_objects_to_means_in_the_place_of_medians():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [

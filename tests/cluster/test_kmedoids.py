@@ -32,6 +32,7 @@ def manhattan(X):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_five_numbers():
     # BUILD: the sum of distances is least from 2 (0+1+2+6+7 = 16); then 8 or 9 save 6+6 = 12: 8 comes first
     # with medoids 2 and 8: E = 2 + 1 + 0 + 0 + 1 = 4; row 2 in the place of row 3: 1 + 0 + 1 + 0 + 1 = 3
@@ -103,6 +104,7 @@ def test_small_sets_mostly_have_the_best_medoids_of_all(seed):
     assert KMedoids(3, metric="manhattan").fit(X).inertia_ <= 1.05 * best
 
 
+@pytest.mark.property
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):
     X = blobs(seed, n=40)
@@ -142,6 +144,7 @@ def test_any_function_of_two_rows_is_a_metric():
 # peer
 
 
+@pytest.mark.peer
 @seeds
 def test_as_good_as_kmedoids_from_the_same_start(seed):
     peer = pytest.importorskip("kmedoids")
@@ -209,6 +212,7 @@ def test_kernels_do_what_their_python_does():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "X", "message"),
     [

@@ -23,6 +23,7 @@ def blobs(seed, n=600, p=3, k=4):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_a_center_is_the_mean_of_all_rows_it_was_ever_given():
     # counts 3 and 1: row 4 pulls 0 to (3*0 + 4)/4 = 1, rows 10 and 12 pull 10 to (10 + 10 + 12)/3
     state = BatchState(np.array([[0.0], [10.0]]), np.array([3.0, 1.0]))
@@ -42,6 +43,7 @@ def test_a_center_with_too_few_rows_is_drawn_anew():
 # properties
 
 
+@pytest.mark.property
 @seeds
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
 def test_weights_are_repetitions_wherever_they_stand(seed, make):
@@ -109,6 +111,7 @@ def test_without_labels_nothing_is_claimed():
 # peer
 
 
+@pytest.mark.peer
 @seeds
 def test_as_good_as_scikit_learns(seed):
     X = blobs(seed, n=4000)
@@ -163,6 +166,7 @@ def test_any_number_of_rows_may_be_tried_for_a_center(form, n_trials):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

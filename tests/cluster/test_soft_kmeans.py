@@ -23,6 +23,7 @@ def blobs(seed, n=200, p=3, k=4):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_step_from_two_centers():
     # from -1 and 1 with beta 1: exponents of the row 1 are -2 and 0, so r_2 = 1 / (1 + e^-2); of -1 the mirror image
     share = 1 / (1 + np.exp(-2))
@@ -50,6 +51,7 @@ def test_loose_clusters_meet_in_the_mean():
 # properties
 
 
+@pytest.mark.property
 @seeds
 def test_weights_are_repetitions(seed):
     X, counts = blobs(seed, n=60), np.random.default_rng(seed).integers(0, 4, size=60)
@@ -137,6 +139,7 @@ def test_a_run_cut_short_says_so():
 # peer
 
 
+@pytest.mark.peer
 @seeds
 def test_densities_and_shares_are_those_of_a_gaussian_mixture(seed):
     X, beta = blobs(seed), 0.7
@@ -154,6 +157,7 @@ def test_densities_and_shares_are_those_of_a_gaussian_mixture(seed):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

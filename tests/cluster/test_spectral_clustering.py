@@ -32,6 +32,7 @@ def blobs(seed=0, n=120, k=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_a_path_of_two_pairs():
     # degrees 1, 3/2, 3/2, 1. By symmetry v = (a, b, -b, -a): L v has a - b r and b - a r + b/3 with r^2 = 2/3, so
     # lambda^2 - 7/3 lambda + 2/3 = 0, smaller root 1/3; of (a, b, b, a) it is lambda^2 - 5/3 lambda = 0, roots 0, 5/3
@@ -91,6 +92,7 @@ def test_dense_links_are_factored_where_patience_ends(monkeypatch):
     np.testing.assert_allclose(model.eigenvalues_, expected, atol=1e-11)
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("way", WAYS)
 def test_the_order_of_rows_does_not_matter(way):
     X, _ = blobs()
@@ -165,6 +167,7 @@ def test_sparse_links_are_normalized_as_dense_ones():
 # against scikit-learn
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("affinity", ["rbf", "nearest_neighbors", "laplacian", "poly", "cosine"])
 def test_the_same_clusters_and_links_as_scikit_learn(affinity, way):
@@ -226,6 +229,7 @@ def test_rows_with_hardly_a_link_are_no_alarm(way):
     assert pellucid.verify(model, X).holds
 
 
+@pytest.mark.bad_input
 def test_refuses_more_clusters_than_rows():
     with pytest.raises(ValueError, match="n_samples must be at least n_clusters, got n_samples=3 and n_clusters=8"):
         SpectralClustering().fit([[0.0], [1.0], [2.0]])

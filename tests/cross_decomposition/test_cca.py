@@ -27,6 +27,7 @@ def two_views(seed=0, n=120, p=5, q=3, shared=2):
     return X, Z @ rng.standard_normal((shared, q)) + rng.standard_normal((n, q)) - 1.0
 
 
+@pytest.mark.by_hand
 def test_one_column_on_each_side_is_their_correlation():
     # x = -1, 0, 1 and y = -1, 1, 0: sum of products 1, squares 2 and 2, so rho = 1/2
     model = CCA(1).fit([[-1.0], [0.0], [1.0]], [-1.0, 1.0, 0.0])
@@ -78,6 +79,7 @@ def test_scores_are_uncorrelated_and_as_correlated_as_said(seed, scale):
     np.testing.assert_allclose(both, wanted, atol=1e-8)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions_and_units_do_not_matter(seed):
@@ -95,6 +97,7 @@ def test_weights_are_repetitions_and_units_do_not_matter(seed):
     np.testing.assert_allclose(scaled.x_rotations_, CCA(2).fit(X, Y).x_rotations_, atol=1e-7)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("scale", [True, False])
 @pytest.mark.parametrize(("p", "q", "k"), [(5, 3, 3), (3, 5, 2), (4, 1, 1)])
 def test_same_answer_as_scikit_learn(p, q, k, scale):
@@ -223,6 +226,7 @@ def test_saved_and_loaded_with_two_views(tmp_path):
     assert pellucid.verify(again, X, Y).holds
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "change", "message"),
     [

@@ -39,6 +39,7 @@ def stored(X):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_round_is_what_the_workings_write():
     # b = 2 for every column and alpha = 1: the first row knows 1 and 2, so (4 + 4 + 1) z = 2 * 1 + 2 * 2, z = 2/3
     work = pellucid.show_work(AlternatingLeastSquares(1, alpha=1), [[1, 2], [2, NAN], [3, 0]])
@@ -90,6 +91,7 @@ def test_sparse_entries_are_those_that_are_known():
     assert pellucid.verify(from_sparse, stored(X)).holds
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("missing", [0.0, 0.5])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_never_rises_and_rows_are_the_best(missing, seed):
@@ -213,6 +215,7 @@ def test_a_fit_that_ran_out_of_rounds_says_so():
 # peer
 
 
+@pytest.mark.peer
 def test_rows_are_the_ridge_regressions_of_scikit_learn():
     X, _ = ratings()
     model = AlternatingLeastSquares(3, alpha=0.3, random_state=0).fit(X)
@@ -236,6 +239,7 @@ def test_complete_data_have_the_closed_form_of_singular_values():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings_", "X", "message"),
     [

@@ -26,6 +26,7 @@ def factor_data(seed=0, n=300, k=2, p=8, spread=1.0):
     return spread * (rng.standard_normal((n, k)) @ W + rng.standard_normal((n, p)) * noise) + 3.0
 
 
+@pytest.mark.by_hand
 def test_one_factor_of_three_columns_by_hand():
     # correlations r12 = r13 = r23 = 1/2 have one factor that explains them: w_i w_j = 1/2, so w^2 = 1/2 and psi = 1/2
     X = with_correlations([[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]])
@@ -61,6 +62,7 @@ def test_a_planar_rotation_by_hand():
         assert asymmetry(back, rotation) < 1e-9
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions(seed):
@@ -95,6 +97,7 @@ def test_other_units_and_another_order_of_rows_give_the_same_factors(seed):
     np.testing.assert_allclose(np.abs(scaled.components_), np.abs(plain.components_) * unit, atol=1e-3 * unit.max())
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("rotation", [None, "varimax", "quartimax"])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_same_answer_as_scikit_learn(k, rotation):
@@ -199,6 +202,7 @@ def test_moments_of_many_rows_in_blocks():
     np.testing.assert_allclose(scatter, (centered * weight[:, None]).T @ centered, rtol=1e-8, atol=1e-3)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "X", "message"),
     [

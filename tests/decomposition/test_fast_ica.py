@@ -39,6 +39,7 @@ def mixed(seed=0, n=2000, d=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_whitening_of_four_points():
     # centered: (+-2, 0), (0, +-1): squared singular values 8 and 2, directions along the axes
     X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]]) + [3.0, 4.0]
@@ -89,6 +90,7 @@ def test_finer_grids_find_what_two_thousand_angles_find(seed):
     assert best_angle(pair)[1] >= spacings_entropy(pair).sum() - least - 1e-4
 
 
+@pytest.mark.property
 def test_matching_undoes_order_sign_and_scale():
     true = sources()
     match = match_sources(true[:, [2, 0, 1]] * [-2.0, 3.0, 0.5] + 1.0, true)
@@ -258,6 +260,7 @@ def test_a_fit_that_ran_out_of_steps_says_so():
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("fun", ["logcosh", "exp", "cube", lambda x: (x**3, (3 * x**2).mean(axis=-1))])
 @pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
 @pytest.mark.parametrize("whiten", ["unit-variance", "arbitrary-variance"])
@@ -280,6 +283,7 @@ def test_white_rows_are_only_rotated():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings_", "X", "message"),
     [

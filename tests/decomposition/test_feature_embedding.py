@@ -22,6 +22,7 @@ def cloud(seed=0, n=40, p=5):
     return np.random.default_rng(seed).standard_normal((n, p)) + 0.5
 
 
+@pytest.mark.by_hand
 def test_three_words_by_hand():
     # eigenvalues 1.5 with (1, 1, 0) / sqrt 2, 1 with (0, 0, 1), 0.5 with (1, -1, 0) / sqrt 2
     model = FeatureEmbedding(3, similarity="precomputed").fit(WORDS)
@@ -30,6 +31,7 @@ def test_three_words_by_hand():
     assert model.transform([[0, 0, 2]])[0] == pytest.approx([0.0, 2.0, 0.0], abs=1e-12)
 
 
+@pytest.mark.peer
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(["cosine", "correlation"]))
 def test_all_dimensions_give_the_similarities_back_and_known_rows_their_vectors(seed, similarity):
@@ -89,6 +91,7 @@ def test_a_dimension_that_was_passed_over_is_noticed():
         assert {claim.name for claim in pellucid.verify(model, X).failed} == {"missed"}
 
 
+@pytest.mark.property
 @pytest.mark.parametrize(
     "prepare", [lambda X: 1e-140 * X, lambda X: 1e140 * X, np.float32, lambda X: X * [1, 1, 1, 1, 0]]
 )
@@ -107,6 +110,7 @@ def test_rows_of_zeros_are_similar_to_none():
     assert pellucid.verify(model, X).holds
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "X", "words"),
     [

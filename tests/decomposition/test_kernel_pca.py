@@ -29,6 +29,7 @@ def cloud(seed=0, n=60, p=4):
     return rng.standard_normal((n, p)) * np.arange(1.0, p + 1) + 2.0
 
 
+@pytest.mark.by_hand
 def test_three_points_by_hand():
     # centered: -1, 0, 1; products [[1, 0, -1], [0, 0, 0], [-1, 0, 1]], eigenvalue 2 with (1, 0, -1) / sqrt 2
     model = KernelPCA(1).fit([[1.0], [2.0], [3.0]])
@@ -53,6 +54,7 @@ def test_a_linear_kernel_gives_principal_components(seed):
     np.testing.assert_allclose(np.abs(ours), np.abs(peer), atol=1e-8)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(["rbf", "poly", "cosine", "laplacian"]))
 def test_new_rows_equal_to_old_ones_are_projected_as_these(seed, kernel):
@@ -66,6 +68,7 @@ def test_new_rows_equal_to_old_ones_are_projected_as_these(seed, kernel):
     np.testing.assert_allclose(again.eigenvalues_, model.eigenvalues_, rtol=1e-9)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "cosine"])
 @pytest.mark.parametrize("solver", ["auto", "dense", "arpack", "randomized"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -234,6 +237,7 @@ def test_the_work_by_hand_is_that_of_the_program():
         show_work(KernelPCA(), [[1], [1]])
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

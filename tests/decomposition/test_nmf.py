@@ -40,6 +40,7 @@ def start(seed=0, n=30, d=8, q=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_component_of_a_matrix_of_rank_one_is_exact():
     X = np.outer([1.0, 2.0, 0.0], [3.0, 1.0])
     model = NMF(1, tol=1e-8).fit(X)
@@ -178,6 +179,7 @@ def test_sweeps_and_equations_each_end_in_nonnegative_least_squares(seed):
     np.testing.assert_allclose(solved, expected, atol=1e-10)
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("solver", ["cd", "mu"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_objective_never_rises(solver, seed):
@@ -329,6 +331,7 @@ def test_a_fit_that_ran_out_of_rounds_says_so():
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.filterwarnings("ignore:Maximum number of iterations:sklearn.exceptions.ConvergenceWarning")  # of the peer
 @pytest.mark.parametrize("seed", range(3))
 def test_no_worse_than_scikit_learn_from_the_same_start(seed):
@@ -372,6 +375,7 @@ def test_starts_lead_where_those_of_scikit_learn_lead(init):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings_", "X", "message"),
     [

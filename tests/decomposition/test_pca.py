@@ -28,6 +28,7 @@ def cloud(seed=0, n=60, p=6):
     return rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) + 3.0
 
 
+@pytest.mark.by_hand
 def test_the_four_points_of_the_lecture():
     # mean (1.3, 1.3); four times the covariance with n is [[1.16, 1.36], [1.36, 1.82]], first axis (0.6181, 0.7861)
     model = PCA().fit(POINTS)
@@ -49,6 +50,7 @@ def test_a_line_by_hand():
     assert PCA(1).fit_transform(X)[:, 0] == pytest.approx([-1.0, 0.0, 1.0])
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_agrees_with_scikit_learn(solver, make):
@@ -101,6 +103,7 @@ def test_minka_finds_three_directions_in_noise():
     assert minka_count(variances, 500) == 3
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions(seed):
@@ -328,6 +331,7 @@ def test_verify_sees_directions_that_are_not_the_leading_ones(change):
         assert not pellucid.verify(model, X).holds
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "X", "message"),
     [

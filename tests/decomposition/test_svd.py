@@ -21,6 +21,7 @@ def matrix(seed=0, shape=(12, 7)):
     return rng.standard_normal(shape) + 1.0
 
 
+@pytest.mark.by_hand
 def test_the_example_of_the_lecture():
     # A A' = [[6, 9], [9, 14]]: t^2 - 20 t + 3 = 0, t = 10 +- sqrt 97; the error of rank 1 is the smaller root's root
     model = SVD().fit(EXAMPLE)
@@ -35,6 +36,7 @@ def test_the_example_of_the_lecture():
     assert model.compression_ratio(1) == 1.0
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("shape", [(12, 7), (7, 12), (5, 5)])
 @pytest.mark.parametrize("kind", ["compact", "full", "truncated", "randomized"])
 def test_every_kind_decomposes(kind, shape):
@@ -62,6 +64,7 @@ def test_no_other_matrix_of_that_rank_is_nearer(seed):
     assert np.linalg.norm(X - other) >= model.approximation_error(2)
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("unit", [1e-160, 1e-40, 1e120])
 @pytest.mark.parametrize("kind", ["compact", "truncated"])
 def test_units_do_not_matter(kind, unit):
@@ -111,6 +114,7 @@ def test_verify_sees_that_a_side_is_not_whole():
         pellucid.verify(model, X)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -21,6 +21,7 @@ def counts(seed=0, n=80, d=40):
     return sparse.csr_array(rng.poisson(20 * rng.dirichlet(np.full(4, 0.3), size=n) @ topics).astype(float))
 
 
+@pytest.mark.by_hand
 def test_two_texts_by_hand():
     # rows (3, 0), (0, 1): singular values 3 and 1; projections 3, 0 of mean 1.5 and variance 2.25 of 2.5 in all
     model = TruncatedSVD(1).fit([[3.0, 0.0], [0.0, 1.0]])
@@ -30,6 +31,7 @@ def test_two_texts_by_hand():
     assert model.transform([[1.0, 7.0]])[0] == pytest.approx([1.0])
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("algorithm", ["arpack", "randomized"])
 @pytest.mark.parametrize("make", [lambda X: X, lambda X: X.toarray(), lambda X: X.tocsc()], ids=["csr", "dense", "csc"])
 def test_agrees_with_scikit_learn(algorithm, make):
@@ -51,6 +53,7 @@ def test_either_side_may_be_longer(shape):
     assert pellucid.verify(model, X).holds
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions(seed):
@@ -93,6 +96,7 @@ def test_small_singular_values_keep_their_digits():
         pellucid.verify(model, X)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

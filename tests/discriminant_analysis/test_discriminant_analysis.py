@@ -31,6 +31,7 @@ def gaussian_classes(seed, n=60, p=3, k=3):
 # by hand
 
 
+@pytest.mark.by_hand("LinearDiscriminantAnalysis")
 def test_the_boundary_of_two_classes_by_hand():
     # means (1, 0) and (3, 2), pooled covariance of four points each: diag(1/2, 1/2); w = 2 (2, 2), w_0 = -(4, 2).w/2
     square = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
@@ -47,6 +48,7 @@ def test_unequal_priors_shift_the_boundary_by_their_log_odds():
     assert uneven.intercept_[0] - even.intercept_[0] == pytest.approx(np.log(0.1 / 0.9))
 
 
+@pytest.mark.by_hand("QuadraticDiscriminantAnalysis")
 def test_quadratic_scores_are_log_densities_plus_log_priors():
     X, y = gaussian_classes(0)
     model = QuadraticDiscriminantAnalysis(priors=[0.2, 0.3, 0.5]).fit(X, y)
@@ -60,6 +62,7 @@ def test_quadratic_scores_are_log_densities_plus_log_priors():
 # properties
 
 
+@pytest.mark.property("LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis")
 @given(st.integers(0, 10**6))
 def test_linear_maps_of_the_features_change_no_probability(seed):
     X, y = gaussian_classes(seed)
@@ -161,6 +164,7 @@ LINEAR = [
 ]
 
 
+@pytest.mark.peer("LinearDiscriminantAnalysis")
 @pytest.mark.parametrize("settings", LINEAR, ids=str)
 @pytest.mark.parametrize("data", [IRIS, WINE], ids=["iris", "wine"])
 def test_same_discriminants_as_scikit_learn(data, settings):
@@ -190,6 +194,7 @@ QUADRATIC = [
 ]
 
 
+@pytest.mark.peer("QuadraticDiscriminantAnalysis")
 @pytest.mark.parametrize("settings", QUADRATIC, ids=str)
 def test_same_quadratic_scores_as_scikit_learn(settings):
     X, y = IRIS
@@ -315,6 +320,7 @@ def test_columns_too_unequal_for_their_covariances_are_claimed_nothing_of():
 # errors
 
 
+@pytest.mark.bad_input("LinearDiscriminantAnalysis")
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
@@ -336,6 +342,7 @@ def test_bad_settings_get_one_sentence(settings, error, message):
         LinearDiscriminantAnalysis(**settings).fit(*IRIS)
 
 
+@pytest.mark.bad_input("QuadraticDiscriminantAnalysis")
 def test_a_class_without_spread_is_refused_with_its_remedy():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0], [4.0, 0.0], [5.0, 3.0]]), [0, 0, 0, 1, 1, 1]
     with pytest.raises(LinAlgError, match="class 0 is not full rank: its 3 samples .* Increase reg_param"):

@@ -25,6 +25,7 @@ from tests.proving import quiet_proof
 X_HAND, Y_HAND = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 0]
 
 
+@pytest.mark.by_hand("AdaBoostClassifier")
 def test_three_rounds_by_hand():
     # round 1: cut at 0.5 or 1.5 with one error, e = 1/4, odds 3; weights 1/6 each and 1/2 for the wrong row
     # round 2: e = 1/6, odds 5; round 3: e = 1/5
@@ -56,6 +57,7 @@ def test_a_flawless_classifier_ends_the_rounds():
 # properties
 
 
+@pytest.mark.property("AdaBoostClassifier")
 def test_weights_are_repetitions():
     X, y = make_classification(80, 4, random_state=1)
     times = np.random.default_rng(0).integers(0, 3, len(y))
@@ -103,6 +105,7 @@ def test_sparse_rows_as_dense_ones():
 # peer
 
 
+@pytest.mark.peer("AdaBoostClassifier")
 @pytest.mark.parametrize("base", [None, LogisticRegression(), GaussianNB()], ids=str)
 @pytest.mark.parametrize("rate", [1.0, 0.4])
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -179,6 +182,7 @@ def test_workings_end_with_a_flawless_stump_and_refuse_the_rest():
 # errors
 
 
+@pytest.mark.bad_input("AdaBoostClassifier")
 def test_refuses_classifiers_without_weights_or_better_than_nothing():
     X, y = make_classification(50, 4, random_state=0)
     with pytest.raises(ValueError, match="KNeighborsClassifier doesn't support sample_weight"):

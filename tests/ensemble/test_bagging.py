@@ -29,6 +29,7 @@ def problem(seed=0, n=120):
 # by hand
 
 
+@pytest.mark.by_hand("BaggingRegressor")
 def test_a_bag_of_means_is_the_mean_of_the_samples_means():
     # a tree without splits says the mean of its sample; the bag says the mean of these means
     y = np.array([0.0, 1.0, 5.0, 6.0])
@@ -39,6 +40,7 @@ def test_a_bag_of_means_is_the_mean_of_the_samples_means():
     assert model.predict([[0.0]])[0] == pytest.approx(np.mean(means))
 
 
+@pytest.mark.by_hand("BaggingClassifier")
 def test_members_without_probabilities_vote():
     X, y = problem()
     model = BaggingClassifier(PeerSVC(), 8, random_state=0).fit(X, np.array(["no", "yes"])[y])
@@ -76,6 +78,7 @@ def test_bags_of_our_models_hold_and_are_saved(settings, tmp_path):
         assert pellucid.verify(again, X, y).holds
 
 
+@pytest.mark.property("BaggingClassifier", "BaggingRegressor")
 def test_weights_are_repetitions():
     X, y = problem(1)
     count = np.random.default_rng(1).integers(0, 4, len(y))
@@ -105,6 +108,7 @@ def test_a_warm_start_ends_where_one_fit_does():
 # peer
 
 
+@pytest.mark.peer("BaggingClassifier", "BaggingRegressor")
 def test_as_good_as_scikit_learn():
     X, y = load_breast_cancer(return_X_y=True)
     ours = BaggingClassifier(n_estimators=40, oob_score=True, random_state=0).fit(X, y)
@@ -130,6 +134,7 @@ def test_a_member_fitted_on_something_else_is_found():
 # errors
 
 
+@pytest.mark.bad_input("BaggingClassifier", "BaggingRegressor")
 def test_refuses_what_has_no_meaning():
     X, y = problem()
     with pytest.raises(ValueError, match="Out of bag estimation only available if bootstrap=True"):

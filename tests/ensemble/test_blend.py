@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier, VotingRegressor
 
 import pellucid
 from pellucid.ensemble import BlendClassifier, BlendRegressor, HistGradientBoostingRegressor
@@ -17,6 +18,7 @@ def blend(weights=(3.0, 1.0)):
     return BlendRegressor([DecisionTreeRegressor(random_state=0), LinearRegression()], list(weights))
 
 
+@pytest.mark.by_hand("BlendRegressor")
 def test_it_says_the_weighted_mean_of_its_members():
     model = blend().fit(X, Y)
     tree, line = (member.predict(X) for member in model.estimators_)
@@ -24,6 +26,7 @@ def test_it_says_the_weighted_mean_of_its_members():
     np.testing.assert_allclose(model.weights_, [0.75, 0.25])
 
 
+@pytest.mark.by_hand("BlendClassifier")
 def test_probabilities_are_averaged_by_hand():
     # the stump gives both classes of the right leaf 1/2, the tree knows them
     stump, tree = DecisionTreeClassifier(max_depth=1, random_state=0), DecisionTreeClassifier(random_state=0)
@@ -31,11 +34,23 @@ def test_probabilities_are_averaged_by_hand():
     np.testing.assert_allclose(model.predict_proba([[0.0], [3.0]]), [[1.0, 0.0], [0.0, 1.0]])
 
 
+@pytest.mark.property("BlendClassifier", "BlendRegressor")
 def test_weights_of_rows_reach_the_members():
     weight = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     once = blend().fit(X, Y, sample_weight=weight)
     repeated = blend().fit(np.repeat(X, weight.astype(int), axis=0), np.repeat(Y, weight.astype(int)))
     np.testing.assert_allclose(once.predict(X), repeated.predict(X))
+
+
+@pytest.mark.peer("BlendClassifier", "BlendRegressor")
+def test_same_answers_as_votes_of_scikit_learn():
+    members = [DecisionTreeRegressor(max_depth=2, random_state=0), LinearRegression()]
+    voting = VotingRegressor([("tree", members[0]), ("line", members[1])], weights=[2.0, 1.0]).fit(X, Y)
+    np.testing.assert_allclose(BlendRegressor(members, [2.0, 1.0]).fit(X, Y).predict(X), voting.predict(X))
+    kinds = [DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 2)]
+    voting = VotingClassifier([("low", kinds[0]), ("high", kinds[1])], voting="soft", weights=[2.0, 1.0]).fit(X, Y)
+    blended = BlendClassifier(kinds, [2.0, 1.0]).fit(X, Y)
+    np.testing.assert_allclose(blended.predict_proba(X), voting.predict_proba(X))
 
 
 def test_verify_finds_a_member_that_was_changed():
@@ -61,6 +76,7 @@ def test_it_is_saved_with_its_members(tmp_path):
     np.testing.assert_array_equal(pellucid.load(tmp_path / "model.safetensors").predict(X), model.predict(X))
 
 
+@pytest.mark.bad_input("BlendClassifier", "BlendRegressor")
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [

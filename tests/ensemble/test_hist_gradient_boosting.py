@@ -36,6 +36,7 @@ def with_gaps(X, seed=0, share=0.1):
 # by hand
 
 
+@pytest.mark.by_hand("HistGradientBoostingRegressor")
 def test_one_round_of_squared_error_is_the_mean_of_the_residuals():
     # mean 3.5; the best cut of the residuals -3.5, -3.5, 2.5, 4.5 is in the middle: -3.5 and 3.5
     model = HistGradientBoostingRegressor(**ONE).fit([[0.0], [1.0], [2.0], [3.0]], [0.0, 0.0, 6.0, 8.0])
@@ -44,6 +45,7 @@ def test_one_round_of_squared_error_is_the_mean_of_the_residuals():
     assert model.trees_.value.ravel() == pytest.approx([0.0, -3.5, 3.5])
 
 
+@pytest.mark.by_hand("HistGradientBoostingClassifier")
 def test_one_round_of_log_loss_is_a_newton_step():
     # p = 1/2 everywhere: gradients +-1/2, hessians 1/4; left -(1/2 + 1/2) / (1/4 + 1/4) = -2
     model = HistGradientBoostingClassifier(**ONE).fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
@@ -85,6 +87,7 @@ def test_of_equal_columns_the_first_and_of_equal_cuts_the_lowest_is_taken():
 # properties
 
 
+@pytest.mark.property("HistGradientBoostingRegressor")
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_are_repetitions(seed):
     X, y = regression(seed, 80, 3)
@@ -95,6 +98,7 @@ def test_weights_are_repetitions(seed):
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-9)
 
 
+@pytest.mark.property("HistGradientBoostingClassifier")
 def test_threads_do_not_change_a_bit(monkeypatch):
     X, y = make_classification(9000, 12, n_informative=6, random_state=0)
     model = HistGradientBoostingClassifier(max_iter=5, early_stopping=False)
@@ -217,6 +221,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.peer("HistGradientBoostingRegressor")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("gaps", [False, True])
@@ -247,6 +252,7 @@ def test_other_losses_are_as_good_as_scikit_learn(loss):
     assert ours == pytest.approx(theirs, abs=0.01)
 
 
+@pytest.mark.peer("HistGradientBoostingClassifier")
 def test_classes_as_scikit_learn():
     X, y = make_classification(800, 8, n_informative=6, n_classes=3, random_state=0)
     kinds = HistGradientBoostingClassifier, peer.HistGradientBoostingClassifier
@@ -369,6 +375,7 @@ def test_workings_refuse_what_has_no_fractions():
 # errors
 
 
+@pytest.mark.bad_input("HistGradientBoostingRegressor")
 def test_refuses_targets_outside_the_range_of_the_loss():
     X, y = [[0.0], [1.0]], [0.0, -1.0]
     with pytest.raises(ValueError, match="loss='gamma' requires strictly positive y"):
@@ -377,6 +384,7 @@ def test_refuses_targets_outside_the_range_of_the_loss():
         HistGradientBoostingRegressor("poisson").fit(X, y)
 
 
+@pytest.mark.bad_input("HistGradientBoostingClassifier")
 def test_refuses_what_it_cannot_do():
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
     with pytest.raises(ValueError, match="not supported for multiclass"):

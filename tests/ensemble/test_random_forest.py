@@ -30,6 +30,7 @@ def problem(seed, n=150, p=6):
 # by hand
 
 
+@pytest.mark.by_hand("RandomForestClassifier", "RandomForestRegressor")
 def test_points_on_a_line_hit_rows_by_their_room():
     room = np.array([2.0, 1.0, 3.0])  # the line: place 0 twice, place 1 once, place 2 three times
     points = np.random.RandomState(5).randint(0, 6, 8)
@@ -80,6 +81,7 @@ def test_forests_hold_weighted_sampled_and_out_of_bag(kind, seed):
         assert pellucid.verify(model, X, y, sample_weight=weight).holds
 
 
+@pytest.mark.property("RandomForestClassifier", "RandomForestRegressor")
 @KINDS
 def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter(kind):
     X, y = problem(1)
@@ -161,6 +163,7 @@ def test_several_targets():
 # peer
 
 
+@pytest.mark.peer("RandomForestClassifier", "RandomForestRegressor")
 def test_as_good_as_scikit_learn():
     X, y = load_breast_cancer(return_X_y=True)
     ours = RandomForestClassifier(100, oob_score=True, random_state=0).fit(X, y)
@@ -201,6 +204,7 @@ def test_a_node_that_looked_at_another_column_is_found():
 # errors
 
 
+@pytest.mark.bad_input("RandomForestClassifier", "RandomForestRegressor")
 def test_refuses_what_has_no_meaning():
     X, y = problem(0)
     with pytest.raises(ValueError, match="oob_score must be False with bootstrap=False"):

@@ -41,6 +41,7 @@ def trap(n=200):
     return np.column_stack([y + 0.6 * rng.standard_normal(n), a, b, rng.standard_normal(n)]), y
 
 
+@pytest.mark.by_hand
 def test_floating_leaves_a_trap_that_forward_search_is_caught_in():
     X, y = trap()
     forward = FloatingSelector(direction="forward", n_features_to_select=2).fit(X, y)
@@ -61,6 +62,7 @@ def test_one_standard_error_by_hand():
     assert chosen_set(visited, scores, 1) == 0
 
 
+@pytest.mark.property
 def test_equal_scores_take_the_first_column():
     assert best_of(np.array([0.5, 0.7, 0.7 + 1e-13])) == 1
     X, y = problem()
@@ -97,6 +99,7 @@ def test_the_same_search_by_moments_and_by_fits(seed, direction, scoring):
     np.testing.assert_allclose(by_moments.fold_scores_, by_fits.fold_scores_, atol=1e-9, rtol=1e-9)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize(
     "cv",
@@ -232,6 +235,7 @@ def _refused(estimator, X, y):
     return str(refused.value)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

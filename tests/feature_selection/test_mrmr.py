@@ -43,6 +43,7 @@ def plain(X, y, k, n_bins, criterion):
     return order
 
 
+@pytest.mark.by_hand
 def test_relevance_and_redundancy_by_hand():
     # columns 0 and 1 are equal and tell 1 bit; column 2 tells nothing, and shares nothing
     X = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
@@ -58,6 +59,7 @@ def test_it_takes_what_is_new_where_a_ranking_takes_the_same_twice():
     assert MRMR(2).fit(X, y).order_.tolist()[1] == 2
 
 
+@pytest.mark.peer
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(CRITERIA))
 def test_same_order_as_a_plain_loop(seed, criterion):
@@ -67,6 +69,7 @@ def test_same_order_as_a_plain_loop(seed, criterion):
     assert pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions(seed):
@@ -128,6 +131,7 @@ def test_constant_columns_numbers_and_huge_values():
     assert set(MRMR(2).fit(X, numbers).order_.tolist()) <= {0, 1, 2}
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

@@ -28,6 +28,7 @@ def problem(seed=0, n=80, p=5):
     return X, 2.0 * X[:, 1] - X[:, 3] + rng.standard_normal(n)
 
 
+@pytest.mark.by_hand
 def test_bits_by_hand():
     # the first column is the label; the second is right in 3 of 4 rows with p = 1/2: H = 1, H(x, y) of 1/4, 1/4, 1/2
     X = [[0, 0], [0, 0], [1, 0], [1, 1]]
@@ -52,6 +53,7 @@ def test_bins_by_hand():
     assert coded_column(np.array([1.0, 2.0, 3.0]), np.array([8.0, 1.0, 1.0]), 2).of_rows.tolist() == [0, 1, 1]
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(SCORES), st.booleans())
 def test_weights_are_repetitions(seed, score, labels):
@@ -76,6 +78,7 @@ def test_units_and_the_order_of_rows_do_not_matter(seed, score):
     np.testing.assert_allclose(one.scores_, other.scores_, atol=1e-9)
 
 
+@pytest.mark.peer
 def test_correlations_intervals_and_p_values_are_those_of_scipy():
     X, y = problem()
     model = SelectTop(2, measure="correlation", level=0.9).fit(X, y)
@@ -180,6 +183,7 @@ def test_workings_agree_with_the_program(score):
     assert show_work(SelectTop(1), X, list("aababb")).answer["ranking_"] == [1, 2, 0]
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings_", "change", "message"),
     [

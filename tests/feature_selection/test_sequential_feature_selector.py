@@ -18,6 +18,14 @@ from tests.proving import quiet_proof
 from tests.tampering import objects
 
 
+@pytest.mark.by_hand
+def test_the_column_that_is_the_target_comes_first():
+    # least squares on column 1 misses nothing; on column 0, which is even, it misses all of an odd target
+    X = np.array([[4.0, -2.0, 1.0], [1.0, -1.0, 1.0], [0.0, 0.0, -1.0], [1.0, 1.0, 1.0], [4.0, 2.0, -1.0]] * 2)
+    model = SequentialFeatureSelector(LinearRegression(), n_features_to_select=1, cv=2).fit(X, X[:, 1])
+    assert model.get_support().tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("settings", [{}, {"n_features_to_select": 4}, {"n_features_to_select": 0.3}, {"tol": 1e-3}])
 @pytest.mark.parametrize("model", [LinearRegression(), PeerLinearRegression(fit_intercept=False), Ridge(0.01)])
@@ -30,6 +38,7 @@ def test_same_columns_as_scikit_learn(direction, settings, model):
     assert ours.certificate_.holds
 
 
+@pytest.mark.peer
 def test_same_columns_as_scikit_learn_for_labels():
     X, y = load_iris(return_X_y=True)
     model = KNeighborsClassifier(3)
@@ -39,6 +48,7 @@ def test_same_columns_as_scikit_learn_for_labels():
     assert pellucid.verify(ours, X, y).holds
 
 
+@pytest.mark.property
 def test_it_is_the_plain_case_of_the_floating_search():
     X, y = load_diabetes(return_X_y=True)
     plain = SequentialFeatureSelector(n_features_to_select=4).fit(X, y)
@@ -87,6 +97,7 @@ def test_workings_agree_with_the_program():
     assert show_work(peer, X, y).answer["support_"] == peer.fit(X, y).support_.tolist()
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

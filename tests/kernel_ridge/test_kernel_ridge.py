@@ -29,6 +29,7 @@ def problem(seed=0, n=60, p=3, targets=None):
     return X, y if targets is None else np.column_stack([y + k * X[:, 1] for k in range(targets)])
 
 
+@pytest.mark.by_hand
 def test_two_rows_by_hand():
     # products 1, 2; 2, 4 and alpha 1: [2 2; 2 5] a = [2, 3], so a = (4, 2) / 6
     model = KernelRidge(alpha=1.0).fit([[1.0], [2.0]], [2.0, 3.0])
@@ -43,6 +44,7 @@ def test_one_row_by_hand():
     assert KernelRidge(alpha=3.0, kernel="rbf").fit([[7.0]], [8.0]).dual_coef_ == pytest.approx([2.0])
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(["linear", "poly", "rbf", "laplacian"]), st.booleans())
 def test_weights_are_repetitions(seed, kernel, several):
@@ -66,6 +68,7 @@ def test_a_linear_kernel_is_ridge_without_intercept(seed):
     np.testing.assert_allclose(X.T @ model.dual_coef_, line.coef_, rtol=1e-9)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "polynomial"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csc_matrix], ids=["dense", "array", "csc"])
 def test_same_answer_as_scikit_learn(kernel, form):
@@ -208,6 +211,7 @@ def test_the_work_by_hand_is_that_of_the_program():
         show_work(KernelRidge(kernel=2 * RBF()), X, y)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

@@ -21,6 +21,7 @@ ALPHAS = [1e-3, 0.1, 10.0]
 FEW = settings(max_examples=10, deadline=None)
 
 
+@pytest.mark.by_hand
 def test_two_rows_by_hand():
     # left out, [1] is predicted from [2]: a = 3 / (4 + alpha), f = 2 a; and [2] from [1]: a = 2 / (1 + alpha), f = 2 a
     path = kernel_ridge_path([[1.0], [2.0]], [2.0, 3.0], [1.0])
@@ -29,10 +30,11 @@ def test_two_rows_by_hand():
     assert path.dual_coef == pytest.approx(np.array([[2 / 3, 1 / 3]]))
 
 
+@pytest.mark.peer
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(["linear", "rbf", "poly"]), st.booleans())
 def test_left_out_errors_are_those_of_real_refits(seed, kernel, several):
-    X, y = problem(seed, n=15, targets=2 if several else None)
+    X, y = problem(seed, n=10, targets=2 if several else None)
     path = kernel_ridge_path(X, y, ALPHAS, kernel=kernel)
     for alpha, errors, dual in zip(ALPHAS, path.left_out_errors, path.dual_coef, strict=True):
         model = KernelRidge(alpha, kernel=kernel)
@@ -41,6 +43,7 @@ def test_left_out_errors_are_those_of_real_refits(seed, kernel, several):
         np.testing.assert_allclose(KernelRidge(alpha, kernel=kernel).fit(X, y).dual_coef_, dual, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions(seed):
@@ -103,6 +106,7 @@ def test_one_row_and_equal_penalties():
     assert KernelRidgeCV([1.0, 1.0]).fit(X, np.zeros(len(y))).alpha_ == 1.0
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

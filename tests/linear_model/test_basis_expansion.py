@@ -9,6 +9,7 @@ from pellucid.linear_model import BasisExpansion, LinearRegression
 from tests.proving import quiet_proof
 
 
+@pytest.mark.by_hand
 def test_all_monomials_up_to_the_degree():  # by hand
     np.testing.assert_array_equal(BasisExpansion(2).fit_transform([[2.0, 3.0]]), [[2.0, 3.0, 4.0, 6.0, 9.0]])
     model = BasisExpansion(2).fit([[2.0, 3.0]])
@@ -27,6 +28,7 @@ def test_functions_of_the_user_replace_the_monomials():  # by hand
     np.testing.assert_array_equal(wide.transform([[1.0, 2.0, 3.0]]), [[1.0, 1.0, 2.0]])
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("degree", [1, 2, 3, 4])
 @pytest.mark.parametrize("interaction_only", [True, False])
 @pytest.mark.parametrize("include_bias", [True, False])
@@ -67,11 +69,19 @@ def test_a_parabola_is_a_line_in_a_pipeline():
     assert pellucid.verify(model, x, 1 + 2 * x[:, 0] - 3 * x[:, 0] ** 2).holds
 
 
+@pytest.mark.property
+def test_each_row_is_expanded_by_itself():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = BasisExpansion(3).fit(X)
+    np.testing.assert_allclose(model.transform(X[::-3]), model.transform(X)[::-3], rtol=1e-14)
+
+
 def test_names_of_a_frame_are_used():
     frame = pd.DataFrame({"height": [1.0, 2.0], "age": [3.0, 4.0]})
     assert list(BasisExpansion(2).fit(frame).get_feature_names_out())[:3] == ["height", "age", "height^2"]
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("params", "message"),
     [

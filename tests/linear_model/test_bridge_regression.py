@@ -24,6 +24,7 @@ def problem(seed, n=50, p=8):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_coefficient_solves_its_scalar_equation():
     # q = 1.5, a = 1, c = 3, penalty 1: w - 3 + 1.5 sqrt(w) = 0 has sqrt(w) = (-1.5 + sqrt(14.25)) / 2
     assert bridge_minimizer(1.0, 3.0, 1.0, 1.5) == pytest.approx(((-1.5 + np.sqrt(14.25)) / 2) ** 2, rel=1e-14)
@@ -74,6 +75,7 @@ def test_the_gap_is_never_smaller_than_the_true_excess(q, seed):
         assert bridge_gap(b, residual, A.T @ residual, w, 0.1, q, 20.0) >= objective(w) - best - 1e-9
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("q", POWERS)
 def test_weights_are_repetitions(q):
     X, y = problem(0)
@@ -108,6 +110,7 @@ def test_warm_start_starts_where_the_last_fit_ended():
 # peer
 
 
+@pytest.mark.peer
 def test_power_one_is_the_lasso_and_power_two_is_ridge():
     X, y = problem(0)
     lasso, ridge = (BridgeRegression(0.1, q=q, tol=1e-13).fit(X, y) for q in (1.0, 2.0))
@@ -146,6 +149,7 @@ def test_the_proof_for_nonconvex_powers_sees_a_better_coordinate():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("params", "message"),
     [

@@ -27,6 +27,7 @@ def objective(model, X, y):
     return 0.5 * np.mean((y - model.predict(X)) ** 2) + model.alpha * penalty
 
 
+@pytest.mark.by_hand
 def test_one_feature_is_thresholded_and_shrunk():
     # centered: X'X/n = X'y/n = 2/3; w = (2/3 - 1/4) / (2/3 + 1/4) = 5/11
     model = ElasticNet(alpha=0.5, l1_ratio=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
@@ -75,6 +76,7 @@ def test_gap_is_never_below_the_true_suboptimality(seed, l1_ratio):
     assert quiet_proof(best, X, y)["duality gap"].value >= (objective(best, X, y) - lowest) * (1 - 1e-9) - 1e-14
 
 
+@pytest.mark.property
 @seeds
 @given(seed)
 def test_weights_are_repetitions(seed):
@@ -99,6 +101,7 @@ def test_sparse_coef_has_one_row_per_target():
     np.testing.assert_array_equal(model.sparse_coef_.toarray()[0], model.coef_)
 
 
+@pytest.mark.peer
 @seeds
 @given(seed, st.sampled_from([0.01, 0.1, 0.7]), st.booleans(), st.booleans())
 def test_same_answer_as_scikit_learn(seed, l1_ratio, positive, weighted):
@@ -115,6 +118,7 @@ def test_same_parameters_as_scikit_learn():
     assert ElasticNet().get_params() == PeerElasticNet().get_params()
 
 
+@pytest.mark.bad_input
 def test_refuses_a_mix_outside_its_range():
     X, y = problem(5)
     with pytest.raises(ValueError, match=r"l1_ratio must be between 0 and 1, got 1\.5"):

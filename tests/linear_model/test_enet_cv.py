@@ -1,5 +1,7 @@
 """LassoCV and ElasticNetCV: choice by hand, certificate, weights, scikit-learn, bad input."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,11 +26,13 @@ def problem(seed, n=60, p=30):
     return X, X[:, :3] @ [2.0, -1.0, 0.5] + 4.0 + rng.standard_normal(n)
 
 
-def test_errors_of_two_folds_by_hand():
+@pytest.mark.by_hand("ElasticNetCV", "LassoCV")
+@pytest.mark.parametrize("kind", [LassoCV, partial(ElasticNetCV, l1_ratio=1.0)])
+def test_errors_of_two_folds_by_hand(kind):
     # Two samples per fold on the line y = x; trained on two neighbors the slope is 1 - 4 alpha, so the fold two away
     # is missed by (2 -+ 1/2) 4 alpha.
     X, y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
-    model = LassoCV(alphas=[0.1], cv=2).fit(X, y)
+    model = kind(alphas=[0.1], cv=2).fit(X, y)
     expected = np.mean([(1.5 * 0.4) ** 2, (2.5 * 0.4) ** 2])
     np.testing.assert_allclose(model.mse_path_, [expected, expected])
 
@@ -66,6 +70,7 @@ def test_verify_objects_to_a_nudged_model(attribute):
         assert not pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.property("ElasticNetCV", "LassoCV")
 @seeds
 @given(seed)
 def test_weights_are_repetitions_within_folds(seed):
@@ -93,6 +98,7 @@ def test_sparse_features_give_the_same_errors():
     assert pellucid.verify(thin, sparse.csc_array(X), y).holds
 
 
+@pytest.mark.peer("LassoCV")
 @seeds
 @given(seed, st.booleans(), st.booleans())
 def test_same_errors_as_scikit_learn(seed, positive, weighted):
@@ -106,6 +112,7 @@ def test_same_errors_as_scikit_learn(seed, positive, weighted):
     assert ours.alpha_ == pytest.approx(peer.alpha_)
 
 
+@pytest.mark.peer("ElasticNetCV")
 def test_same_shapes_as_scikit_learn_for_several_mixes():
     X, y = problem(4)
     ours, peer = (kind(l1_ratio=[0.2, 0.7], alphas=6, tol=1e-7).fit(X, y) for kind in (ElasticNetCV, PeerElasticNetCV))
@@ -127,6 +134,7 @@ def test_same_parameters_as_scikit_learn(ours, peer):
     assert ours().get_params() == peer().get_params()
 
 
+@pytest.mark.bad_input("ElasticNetCV", "LassoCV")
 def test_refuses_several_targets():
     X, y = problem(6)
     with pytest.raises(ValueError, match=r"y must be of shape \(n_samples,\), got \(60, 2\)"):

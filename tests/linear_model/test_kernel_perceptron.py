@@ -31,6 +31,7 @@ def rings(seed=0, n=60, classes=2):
     return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
 
 
+@pytest.mark.by_hand
 def test_two_points_by_hand():
     # the same ten mistakes as the perceptron's, seven of the first row and three of the second
     model = KernelPerceptron("linear", shuffle=False).fit([[1.0], [3.0]], ["a", "b"])
@@ -71,6 +72,7 @@ def test_given_products_of_rows_of_weight_0_do_not_count():
     assert pellucid.verify(whole, K, y, sample_weight=weight).holds
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions_and_order_does_not_matter(seed):
@@ -173,6 +175,7 @@ def test_verify_objects_to_a_broken_model(attribute):
         pellucid.verify(broken, X, y)
 
 
+@pytest.mark.peer
 def test_gamma_scale_is_that_of_scikit_learn():
     X, y = rings()
     assert KernelPerceptron().fit(X, y).gamma_ == pytest.approx(SVC().fit(X, y)._gamma)
@@ -202,6 +205,7 @@ def test_the_work_agrees_with_the_program():
         assert "more than rounding" not in show_work(model, *SQUARE).text()
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "error", "words"),
     [

@@ -33,6 +33,7 @@ def correlations(X, y, coefs):
     return A.T @ (b[:, None] - A @ coefs) / len(y)
 
 
+@pytest.mark.by_hand
 def test_orthogonal_features_join_in_order_of_correlation():
     # X'X/n = I and X'y/n = (3, -1): at alpha = 1 the first is at 2 and the second joins
     X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
@@ -42,6 +43,7 @@ def test_orthogonal_features_join_in_order_of_correlation():
     assert active == [0, 1]
 
 
+@pytest.mark.by_hand("LassoLars")
 def test_lasso_stops_at_its_penalty():
     X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     model = LassoLars(alpha=0.5).fit(X, X @ [3.0, -1.0])
@@ -116,6 +118,7 @@ def test_lasso_breakpoints_are_lasso_solutions(seed, shape, positive):
         np.testing.assert_allclose(model.coef_path_[:, k], lasso.coef_, atol=1e-6)
 
 
+@pytest.mark.property
 @seeds
 @given(seed, st.floats(0.01, 100.0))
 def test_scaling_the_target_scales_the_path(seed, scale):
@@ -251,6 +254,7 @@ def test_data_without_signal_give_zero(X, y):
         assert model.intercept_ == pytest.approx(np.mean(y))
 
 
+@pytest.mark.peer("Lars", "LassoLars")
 @seeds
 @given(seed, st.sampled_from([(60, 20), (30, 50)]))
 def test_same_lasso_path_as_scikit_learn(seed, shape):
@@ -285,12 +289,14 @@ def test_a_path_cut_short_of_its_penalty_warns():
         LassoLars(alpha=1e-3, max_iter=2).fit(X, y)
 
 
+@pytest.mark.bad_input
 def test_refuses_signs_for_plain_least_angle():
     X, y = problem(9)
     with pytest.raises(ValueError, match="positive must be False for method='lar', got True"):
         lars_path(X, y, positive=True)
 
 
+@pytest.mark.bad_input("LassoLars")
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -317,6 +323,7 @@ def test_a_path_that_is_said_to_begin_elsewhere_is_noticed(model, factor):
         assert not pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.property("LassoLars")
 @pytest.mark.parametrize("kind", [Lars, LassoLars])
 def test_the_proof_counts_weights_as_repetitions(kind):
     rng = np.random.default_rng(0)

@@ -29,6 +29,7 @@ def objective(coef, intercept, X, y, alpha, weight=None):
     return 0.5 * np.average(residual**2, weights=weight) + alpha * np.abs(coef).sum()
 
 
+@pytest.mark.by_hand
 def test_one_feature_is_soft_thresholding():
     # centered: X'X/n = X'y/n = 2/3, so w = (2/3 - 1/2) / (2/3) = 1/4 and b = 1 - 1/4
     model = Lasso(alpha=0.5).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
@@ -77,6 +78,7 @@ def test_gap_is_never_below_the_true_suboptimality(seed):
     assert quiet_proof(model, X, y)["duality gap"].value >= excess * (1 - 1e-9) - 1e-15
 
 
+@pytest.mark.property
 @seeds
 @given(seed)
 def test_weights_are_repetitions(seed):
@@ -241,6 +243,7 @@ def test_without_penalty_it_is_least_squares_and_says_so(shape):
     assert pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.peer
 @seeds
 @given(seed, st.sampled_from([(60, 20), (25, 60), (300, 8)]), st.sampled_from([0.3, 1e-2, 1e-3]), st.booleans())
 def test_objective_is_no_worse_than_scikit_learns(seed, shape, alpha, positive):
@@ -261,6 +264,7 @@ def test_too_few_passes_warn_with_the_gap_and_the_remedy():
         Lasso(alpha=1e-4, max_iter=1).fit(X, y)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

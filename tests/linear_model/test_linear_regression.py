@@ -31,6 +31,7 @@ def problem(seed, n=60, p=5, t=None):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_a_line_through_three_points():
     # means 1 and 3, Sxx = 2, Sxy = 3: slope 3/2, intercept 3/2; residuals 1/2, -1, 1/2
     model = LinearRegression().fit([[0.0], [1.0], [2.0]], [2.0, 2.0, 5.0])
@@ -78,6 +79,7 @@ def test_what_a_nonnegative_fit_may_still_gain():
 # properties
 
 
+@pytest.mark.property
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 30), st.integers(1, 8), st.integers(0, 10_000))
 def test_weights_are_repetitions(n, p, seed):
@@ -122,6 +124,7 @@ def test_several_targets_are_several_fits(seed):
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("shape", [(60, 5), (8, 8), (5, 20), (2, 3)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
@@ -266,6 +269,7 @@ def test_a_target_of_zeros_gives_zeros():
     assert model.certificate_.holds
 
 
+@pytest.mark.bad_input
 def test_huge_values_that_cannot_be_squared_get_one_sentence():
     X, y = problem(0)
     with pytest.raises(ValueError, match="X must have values whose squares are finite"):

@@ -57,6 +57,7 @@ def peer(**params):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_without_features_that_tell_the_odds_are_those_of_the_labels():
     model = LogisticRegression().fit([[2.0]] * 4, [0, 1, 1, 1])
     assert model.coef_ == pytest.approx(np.zeros((1, 1)))
@@ -142,6 +143,7 @@ def test_the_proof_uses_probabilities_with_the_right_sums_however_far_the_interc
     assert np.all((R + Y >= 0.0) & (R + Y <= 1.0))
 
 
+@pytest.mark.property
 @n_classes
 @penalties
 def test_weights_are_repetitions(k, penalty):
@@ -372,6 +374,7 @@ def test_sparse_coefficients_predict_and_verify_alike():
 # peer
 
 
+@pytest.mark.peer
 @n_classes
 @penalties
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -450,6 +453,7 @@ def test_labels_may_be_words_and_one_vs_rest_works():
 # errors
 
 
+@pytest.mark.bad_input
 def test_refuses_one_class():
     with pytest.raises(ValueError, match="at least 2 classes of positive weight, got one class: 1"):
         LogisticRegression().fit([[0.0], [1.0]], [1, 1])

@@ -46,6 +46,7 @@ def quiet_fit(model, *data, **more):
         return model.fit(*data, **more)
 
 
+@pytest.mark.by_hand
 def test_two_points_by_hand():
     # (w, b) from (0, 0), rows -1: 1 and +1: 3, each mistake by its row: (-1, -1), (2, 0), (1, -1), (0, -2), (3, -1),
     # (2, -2), (1, -3), (4, -2), (3, -3), (2, -4), and 2 - 4 < 0 < 6 - 4: ten mistakes
@@ -109,6 +110,7 @@ def test_says_how_many_rows_are_still_wrong():
     assert model.certificate_.reason.startswith(f"{wrong.sum()} rows are still on the wrong side in 3 of 3 machines")
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions_and_order_does_not_matter(seed):
@@ -181,6 +183,7 @@ def test_verify_objects_to_other_data():
         pellucid.verify(model, X[:-1], y[:-1])
 
 
+@pytest.mark.peer
 @FORMS
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("penalty", [None, "l2", "l1", "elasticnet"])
@@ -214,6 +217,7 @@ def test_units_do_not_matter(scale):
     assert ours.score(scale * X, y) == pytest.approx(wanted.score(X, y), abs=0.1)
 
 
+@pytest.mark.bad_input
 def test_takes_no_parameters_of_sgd():
     with pytest.raises(TypeError, match="loss"):
         Perceptron(loss="hinge")

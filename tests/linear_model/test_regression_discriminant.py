@@ -36,6 +36,7 @@ def objective(model, X, targets, weight=None):
     return loss + 0.5 * model.alpha * np.sum(model.coef_**2)
 
 
+@pytest.mark.by_hand
 def test_without_features_that_tell_an_output_is_the_share_of_its_class():
     model = RegressionDiscriminant(tol=1e-10).fit([[0.0]] * 4, ["no", "yes", "yes", "yes"])
     assert model.outputs([[0.0]])[0, 0] == pytest.approx(0.75)
@@ -95,6 +96,7 @@ def test_probabilities_of_classes_add_up_to_1():
     assert model.predict_proba([[1e6, 1e6, 1e6]]).sum() == pytest.approx(1.0)
 
 
+@pytest.mark.property
 @FORMS
 @FEW
 @given(st.integers(0, 1000))
@@ -197,6 +199,7 @@ def test_warns_if_it_has_to_stop_early():
         RegressionDiscriminant(max_iter=1).fit(*problem())
 
 
+@pytest.mark.peer
 @FORMS
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_no_worse_than_scipy_from_the_same_start(form, fit_intercept):
@@ -223,6 +226,7 @@ def test_a_far_row_can_lead_to_a_minimum_that_is_not_the_lowest():
     assert "other minima may be lower" in dirty.certificate_.reason
 
 
+@pytest.mark.bad_input
 def test_refuses_with_a_sentence():
     X, y = problem()
     with pytest.raises(ValueError, match="alpha must be at least 0, got -1"):

@@ -30,6 +30,7 @@ def problem(seed, n=60, p=5, t=None):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_feature_is_shrunk_by_sxx_over_sxx_plus_alpha():
     # Sxx = 2, Sxy = 4: w = 4 / (2 + 2); mean of y 3, of x 1
     model = Ridge(alpha=2.0).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
@@ -51,6 +52,7 @@ def test_no_penalty_is_least_squares():
 # properties
 
 
+@pytest.mark.property
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 20), st.integers(1, 25), st.integers(0, 10_000), st.sampled_from([1e-3, 1.0, 100.0]))
 def test_weights_are_repetitions(n, p, seed, alpha):
@@ -93,6 +95,7 @@ def test_the_error_split_agrees_with_simulation():
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("solver", DIRECT + ITERATIVE)
 @pytest.mark.parametrize("shape", [(60, 5), (15, 30)])
 @pytest.mark.parametrize("weighted", [True, False])
@@ -152,6 +155,7 @@ def test_the_kernel_agrees_with_its_python():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [

@@ -15,6 +15,7 @@ def problem(seed, classes=3, n=60):
     ]
 
 
+@pytest.mark.by_hand
 def test_two_classes_are_a_regression_on_minus_and_plus_one():  # by hand
     X, y = [[0.0], [1.0], [4.0], [5.0]], ["no", "no", "yes", "yes"]
     model, line = RidgeClassifier(alpha=1.0).fit(X, y), Ridge(alpha=1.0).fit(X, [-1.0, -1.0, 1.0, 1.0])
@@ -29,6 +30,7 @@ def test_tied_scores_go_to_the_first_class():  # by hand
     assert list(model.predict([[0.0]])) == ["a"]
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_are_repetitions(seed):  # property
     X, y = problem(seed)
@@ -38,6 +40,7 @@ def test_weights_are_repetitions(seed):  # property
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-12)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("classes", [2, 3, 4])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -68,6 +71,7 @@ def test_changed_labels_are_noticed_by_the_proof():
         assert not pellucid.verify(model, X, changed).holds
 
 
+@pytest.mark.bad_input
 def test_refuses_numbers_that_are_no_classes():  # error
     X, _ = problem(0)
     with pytest.raises(ValueError, match="Unknown label type"):

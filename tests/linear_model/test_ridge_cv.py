@@ -22,6 +22,7 @@ def problem(seed, n=40, p=6, t=None):
 # by hand: the definition
 
 
+@pytest.mark.by_hand
 @pytest.mark.parametrize("shape", [(12, 3), (8, 20)])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_errors_are_those_of_leaving_out_each_row_in_turn(shape, fit_intercept):
@@ -45,6 +46,7 @@ def test_trace_lists_every_penalty():
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("shape", [(40, 6), (15, 30)])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("weighted", [True, False])
@@ -110,6 +112,7 @@ def test_a_search_is_done_again_by_the_proof(settings, weighted):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -148,6 +151,7 @@ def test_tiny_penalties_are_compared_whatever_the_rounding(shape, fit_intercept)
         assert pellucid.verify(model, X[mixed], y[mixed])["penalty"].holds
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("alpha", [1e-20, 1e-16, 1e-12, 1e-9])
 def test_a_row_with_a_column_to_itself_has_a_left_out_error(alpha, kind):

@@ -42,6 +42,7 @@ def assert_same_line(ours, theirs, rtol=1e-9):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=rtol * size)
 
 
+@pytest.mark.by_hand
 def test_two_steps_by_hand():
     # hinge, eta 1/2, no penalty: row 1 (loss 1 at 0): w = 1/2, b = 1/2. Row 2 has the score 0, short of -1:
     # w = 1/2 - 1/2 (-1) = 1, b = 0
@@ -79,6 +80,7 @@ def test_the_gap_is_never_too_small(seed, loss, penalty):
     assert few.objective_[0] - many.objective_[0] <= few.dual_gap_[0] + 1e-12
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_weights_are_repetitions_and_order_does_not_matter(seed):
@@ -161,6 +163,7 @@ def test_parts_go_on_where_the_last_one_stopped():
     assert not hasattr(parts, "dual_coef_")
 
 
+@pytest.mark.bad_input
 def test_a_refused_part_leaves_the_model_as_it_was():
     X, y = problem()
     model = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
@@ -180,6 +183,7 @@ def test_files_keep_the_averages_of_parts(tmp_path):
     np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
+@pytest.mark.peer
 @FORMS
 @pytest.mark.parametrize("loss", LOSS_NUMBERS)
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet", None])

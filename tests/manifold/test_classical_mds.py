@@ -24,6 +24,7 @@ def cloud(seed=0, n=50, p=4):
     return np.random.default_rng(seed).standard_normal((n, p)) * np.arange(1.0, p + 1) + 2.0
 
 
+@pytest.mark.by_hand
 def test_the_corners_of_a_rectangle_by_hand():
     # 3 by 4 about its middle: eigenvalues 4 * 2^2 and 4 * 1.5^2, places (2, 1.5), (2, -1.5), ...
     model = ClassicalMDS(metric="precomputed").fit(RECTANGLE)
@@ -52,6 +53,7 @@ def test_euclidean_distances_give_principal_components_and_come_back_whole(seed)
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from([1e-150, 1e-3, 1e140]))
 def test_other_units_and_another_order_change_nothing_else(seed, scale):
@@ -61,6 +63,7 @@ def test_other_units_and_another_order_change_nothing_else(seed, scale):
     assert pellucid.verify(other, scale * X[order]).holds
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "precomputed"])
 def test_same_answer_as_scikit_learn(metric):
     X = cdist(cloud(), cloud()) if metric == "precomputed" else cloud()
@@ -156,6 +159,7 @@ def test_the_work_by_hand_is_that_of_the_program():
         show_work(ClassicalMDS(metric="precomputed"), [[0, 1], [2, 0]])
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("X", "words"),
     [

@@ -28,6 +28,7 @@ def roll(seed=0, n=150):
     return make_swiss_roll(n, random_state=seed)[0]
 
 
+@pytest.mark.by_hand
 def test_a_path_around_a_corner_by_hand():
     # along the sides: 0, 1, 2; the map is a line with -1, 0, 1, eigenvalue 1 + 1
     model = Isomap(n_neighbors=None, radius=1, n_components=1).fit([[0, 0], [0, 1], [1, 1]])
@@ -43,6 +44,7 @@ def test_zigzag_by_hand():
     assert model.eigenvalues_[1] == pytest.approx(12.0)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000))
 def test_with_all_neighbors_it_is_classical_scaling(seed):
@@ -60,6 +62,7 @@ def test_other_units_and_another_order_change_nothing_else(seed, scale):
     assert pellucid.verify(other, scale * X[order]).holds
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize(
     "how",
     [
@@ -120,6 +123,7 @@ def test_a_join_in_the_wrong_place_is_noticed():
         assert "joins" in {claim.name for claim in pellucid.verify(model, IN_PARTS).failed}
 
 
+@pytest.mark.bad_input
 def test_a_given_graph_in_parts_is_refused():
     graph = kneighbors_graph(IN_PARTS, 2, mode="distance")
     with pytest.raises(RuntimeError, match="number of connected components .* Raise n_neighbors"):

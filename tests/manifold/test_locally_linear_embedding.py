@@ -31,6 +31,7 @@ def model_of(X, method="standard", **how):
     return LocallyLinearEmbedding(n_neighbors=10, method=method, **how).fit(X)
 
 
+@pytest.mark.by_hand
 def test_weights_of_a_row_between_two_by_hand():
     # differences -1 and 2, products [[1, -2], [-2, 4]], trace 5; with 5 reg added the solution for ones is
     # proportional to (4 + 5 reg + 2, 1 + 5 reg + 2): two thirds and a third as reg goes to 0
@@ -39,6 +40,7 @@ def test_weights_of_a_row_between_two_by_hand():
     assert barycenter_weights(X[:1], X, near, 0.2)[0] == pytest.approx([7 / 11, 4 / 11])
 
 
+@pytest.mark.property
 def test_weights_among_rows_that_are_the_same_are_equal():
     weights = barycenter_weights(np.ones((1, 2)), np.ones((4, 2)), np.array([[1, 2, 3]]), 1e-3)
     assert weights[0] == pytest.approx([1 / 3] * 3)
@@ -67,6 +69,7 @@ def test_other_units_another_order_and_a_shift_change_nothing_but_signs(seed, me
     assert pellucid.verify(other, scale * (X[order] + 1.0)).holds
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("large", [10, 1000])
 @pytest.mark.parametrize("method", ["standard", "modified", "ltsa"])
 def test_same_answer_as_scikit_learn(method, large, monkeypatch):
@@ -170,6 +173,7 @@ def test_the_work_by_hand_is_that_of_the_program():
         show_work(LocallyLinearEmbedding(n_neighbors=4), [[1, 0], [0, 1], [3, 1], [4, 4]])
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

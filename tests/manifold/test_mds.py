@@ -29,6 +29,7 @@ def model_of(X, **how):
     return MDS(**{"init": "classical_mds", "max_iter": 3000, **how}).fit(X)
 
 
+@pytest.mark.by_hand
 def test_one_step_on_a_line_by_hand():
     # places 0, 1 and wanted distance 3: each is pulled by 3 * (difference of length 1), the mean of two is 1.5
     places, stress, steps = smacof(
@@ -44,6 +45,7 @@ def test_a_triangle_has_a_map_without_stress():
     np.testing.assert_allclose(cdist(model.embedding_, model.embedding_), TRIANGLE, atol=1e-4)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.booleans())
 def test_stress_never_rises_and_another_order_changes_nothing(seed, metric):
@@ -54,6 +56,7 @@ def test_stress_never_rises_and_another_order_changes_nothing(seed, metric):
     assert pellucid.verify(model, X).holds
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("metric", [True, False])
 @pytest.mark.parametrize("normalized", [True, False])
 def test_same_steps_as_scikit_learn(metric, normalized):
@@ -178,6 +181,7 @@ def test_callbacks_see_the_places():
     assert model.certificate_.holds
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

@@ -31,6 +31,7 @@ def stress_of(X, Z, weighting):
     return np.mean((d / known - 1.0) ** 2)
 
 
+@pytest.mark.by_hand
 def test_three_points_on_a_line_by_hand():
     # all wanted distances 1; places -t, 0, t have stress (2 (t - 1)^2 + (2t - 1)^2) / 3, least at t = 2/3: 1/9
     for weighting in WEIGHTINGS:
@@ -39,6 +40,7 @@ def test_three_points_on_a_line_by_hand():
         assert np.sort(model.embedding_[:, 0]) == pytest.approx([-2 / 3, 0.0, 2 / 3], abs=1e-6)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_the_stress_is_that_of_its_formula_and_no_minimizer_finds_less(weighting):
     X = cloud()
@@ -48,6 +50,7 @@ def test_the_stress_is_that_of_its_formula_and_no_minimizer_finds_less(weighting
     assert found.fun >= model.stress_ * (1 - 1e-4)
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(WEIGHTINGS), st.sampled_from([1e-100, 1.0, 1e100]))
 def test_stress_never_rises_and_has_no_unit(seed, weighting, scale):
@@ -123,6 +126,7 @@ def test_the_work_by_hand_is_shown():
         show_work(SammonMapping(), [[0, 1], [0, 1], [4, 2]])
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

@@ -26,6 +26,7 @@ def roll(seed=0, n=150):
     return make_swiss_roll(n, random_state=seed)[0]
 
 
+@pytest.mark.by_hand
 def test_a_chain_of_four_by_hand():
     # P = D^-1 A has eigenvalues cos(pi j / 3): 1, 1/2, -1/2, -1; so the Laplacian's are 0, 1/2, 3/2, 2, and the place
     # along the second is (1, 1/2, -1/2, -1) over its length in degrees, 1 + 2/4 + 2/4 + 1 = 3
@@ -36,6 +37,7 @@ def test_a_chain_of_four_by_hand():
     assert model.transform([[1, 1, 0, 0]])[0] == pytest.approx([2 * 0.75 / np.sqrt(3)])
 
 
+@pytest.mark.property
 @FEW
 @given(st.integers(0, 1000), st.sampled_from(["nearest_neighbors", "rbf"]))
 def test_another_order_of_the_rows_changes_nothing_but_signs(seed, affinity):
@@ -46,6 +48,7 @@ def test_another_order_of_the_rows_changes_nothing_but_signs(seed, affinity):
     assert pellucid.verify(other, X[order]).holds
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("how", [{}, {"n_neighbors": 8}, {"affinity": "rbf", "gamma": 0.02, "n_components": 3}])
 @pytest.mark.parametrize("solver", ["arpack", "lobpcg"])
 @pytest.mark.parametrize("large", [10, 500])
@@ -181,6 +184,7 @@ def test_quality_of_given_affinities_and_graphs():
         SpectralEmbedding(affinity="precomputed_nearest_neighbors", n_neighbors=8).fit(graph).quality()
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

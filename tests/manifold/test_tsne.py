@@ -54,6 +54,7 @@ def forces_of(X, k, perplexity, n_components, spacing=0.0):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_affinities_of_two_neighbors():
     # squares 1 and 2, precision log 2: exp(-log 2) to exp(-2 log 2) is 2 to 1; perplexity (2/3)^(-2/3) (1/3)^(-1/3)
     found = affinities_of(np.sqrt([[1.0, 2.0]]), 3.0 / 2.0 ** (2.0 / 3.0))
@@ -215,6 +216,7 @@ def test_the_number_of_threads_changes_no_bit():
         assert one.trace_ == other.trace_
 
 
+@pytest.mark.property
 def test_the_same_seed_gives_the_same_map_and_another_another():
     first, second, other = (model_of(init="random", random_state=seed) for seed in (1, np.int64(1), 2))
     np.testing.assert_array_equal(first.embedding_, second.embedding_)
@@ -268,6 +270,7 @@ def test_parameters_and_defaults_are_those_of_scikit_learn():
     assert [(one.name, one.default) for one in ours.values()] == [(one.name, one.default) for one in peer.values()]
 
 
+@pytest.mark.peer
 def test_affinities_are_those_of_scikit_learn():
     X = digits(200) + np.random.default_rng(0).uniform(size=(200, 64))  # no two rows equally near
     graph = kneighbors_graph(X, 91, mode="distance")
@@ -461,6 +464,7 @@ def test_a_descent_without_progress_ends():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("how", "words"),
     [

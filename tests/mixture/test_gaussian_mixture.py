@@ -43,6 +43,7 @@ def start(X, covariance_type, k=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_two_clusters_far_apart_are_two_gaussians():
     # means 2 and 12; variances ((-1)^2 + 0 + 1) / 3 = 2/3, and reg_covar on top
     model = GaussianMixture(2, reg_covar=1e-6, tol=1e-9, random_state=0).fit(SIX)
@@ -101,6 +102,7 @@ def test_workings_of_two_columns_and_up_to_three_components(covariance_type, k):
 # properties
 
 
+@pytest.mark.property
 @every_type
 @seeds
 def test_weights_are_repetitions(seed, covariance_type):
@@ -277,6 +279,7 @@ def test_collapsed_components_are_reported():
 # peer
 
 
+@pytest.mark.peer
 @every_type
 @seeds
 def test_same_start_same_steps_as_scikit_learn(seed, covariance_type):
@@ -335,6 +338,7 @@ def test_a_warm_start_goes_on():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

@@ -68,6 +68,7 @@ class Exponential:
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_step_of_two_coins():
     # from 3/4 and 1/4: the rows 1, 1, 0 have r = 3/4, 3/4, 1/4; the first coin gets (3/4 + 3/4) / (7/4) = 6/7
     start = [Bernoulli(0.75), Bernoulli(0.25)]
@@ -94,6 +95,7 @@ def test_one_component_is_the_fit_of_its_densities():
 # properties
 
 
+@pytest.mark.property
 @seeds
 def test_weights_are_repetitions(seed):
     X, counts = blobs(seed, n=60), np.random.default_rng(seed).integers(1, 4, size=60)
@@ -186,6 +188,7 @@ def test_a_run_cut_short_says_so():
 # peer
 
 
+@pytest.mark.peer
 @seeds
 def test_same_start_same_answer_as_gaussian_mixtures(seed):
     X = blobs(seed)
@@ -201,6 +204,7 @@ def test_same_start_same_answer_as_gaussian_mixtures(seed):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

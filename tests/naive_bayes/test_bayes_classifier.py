@@ -13,6 +13,7 @@ from tests.naive_bayes.samples import points, repeated, seeds
 TWO = {"ill": Gaussian(2, 1), "well": Gaussian(0, 1)}
 
 
+@pytest.mark.by_hand
 def test_the_boundary_moves_by_the_log_of_prior_and_cost_ratios():  # by hand
     # log f_ill / f_well = 2 x - 2, so ill from x = 1 + log(bound) / 2 on
     for priors, costs, bound in [
@@ -102,6 +103,7 @@ def test_no_rule_costs_less_on_draws_than_the_risk_says():
         assert mean == pytest.approx(risk, abs=0.01) if shift == 0 else mean > risk + 0.02
 
 
+@pytest.mark.property
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):
     X, y = points(seed)
@@ -184,6 +186,7 @@ def test_what_was_given_comes_back_from_a_file(tmp_path):
     assert pellucid.verify(again, None).holds
 
 
+@pytest.mark.peer
 @seeds
 def test_gaussian_classes_are_quadratic_discriminant_analysis(seed):  # peer
     X, y = points(seed, n=200)
@@ -191,6 +194,7 @@ def test_gaussian_classes_are_quadratic_discriminant_analysis(seed):  # peer
     np.testing.assert_allclose(ours.predict_log_proba(X), theirs.predict_log_proba(X), rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [

@@ -35,6 +35,7 @@ def assert_same_tables(one, other, rtol=1e-12):
             np.testing.assert_allclose(a, b, rtol=rtol)
 
 
+@pytest.mark.by_hand("MultinomialNB")
 def test_the_documents_of_the_lecture():  # by hand
     model = make_pipeline(CountVectorizer(lowercase=False), MultinomialNB(class_prior=[2 / 3, 1 / 3]))
     model.fit(DOCUMENTS, LABELS)
@@ -52,6 +53,7 @@ def test_the_documents_of_the_lecture():  # by hand
     assert pellucid.verify(model, DOCUMENTS, LABELS).holds
 
 
+@pytest.mark.by_hand("BernoulliNB", "CategoricalNB")
 def test_smoothed_tables_are_posterior_modes_of_the_densities():
     X, y = counts(0)
     of_one = X[y == 1]
@@ -118,6 +120,7 @@ def test_a_new_category_widens_the_table_of_a_later_part():
     assert pellucid.verify(model, [[0], [1], [3]], [0, 1, 1]).holds
 
 
+@pytest.mark.property("BernoulliNB", "CategoricalNB", "MultinomialNB")
 @seeds
 @of_every_kind
 def test_a_weight_is_a_number_of_repetitions(kind, seed):  # properties
@@ -210,6 +213,7 @@ def test_the_proof_does_not_look_at_the_trace(kind):
     assert pellucid.verify(model, X, y) == proof
 
 
+@pytest.mark.peer("BernoulliNB", "CategoricalNB", "MultinomialNB")
 @seeds
 @of_every_kind
 @pytest.mark.parametrize(
@@ -272,6 +276,7 @@ def test_a_tiny_alpha_is_raised_unless_forced():
     np.testing.assert_allclose(model.feature_log_prob_, MultinomialNB(alpha=1e-10).fit(X, y).feature_log_prob_)
 
 
+@pytest.mark.bad_input("BernoulliNB", "CategoricalNB", "MultinomialNB")
 def test_refuses_bad_data():
     X, y = counts(0)
     with pytest.raises(ValueError, match="Negative values in data passed to MultinomialNB"):

@@ -18,6 +18,7 @@ from tests.naive_bayes.samples import points, repeated, seeds
 FITTED = ("class_count_", "class_prior_", "theta_", "var_")
 
 
+@pytest.mark.by_hand
 def test_means_variances_and_prior_of_four_points():  # by hand
     model = GaussianNB(var_smoothing=0).fit([[1.0, 0.0], [3.0, 0.0], [7.0, 2.0]], ["a", "a", "b"])
     np.testing.assert_array_equal(model.theta_, [[2, 0], [7, 2]])
@@ -86,6 +87,7 @@ def test_labels_may_be_larger_than_a_signed_number_can_be():
     np.testing.assert_array_equal(model.classes_, labels)
 
 
+@pytest.mark.property
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):  # properties
     X, y = points(seed)
@@ -139,6 +141,7 @@ def test_units_do_not_matter(scale, seed):
     assert pellucid.verify(scaled, scale * X, y).holds
 
 
+@pytest.mark.bad_input
 def test_a_refused_part_leaves_the_model_as_it_was():
     X, y = points(0)
     model = GaussianNB().partial_fit(X, y, classes=[0, 1, 2])
@@ -237,6 +240,7 @@ def test_verify_objects_to_one_part_of_the_data():
         assert not pellucid.verify(model, X[40:], y[40:]).holds
 
 
+@pytest.mark.peer
 @seeds
 @pytest.mark.parametrize("priors", [None, [0.2, 0.3, 0.5]])
 def test_same_answer_as_scikit_learn(seed, priors):  # peer

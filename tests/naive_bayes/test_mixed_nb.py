@@ -57,6 +57,7 @@ class Exponential:
     variance = property(lambda self: self.rate**-2)
 
 
+@pytest.mark.by_hand
 def test_prior_and_conditionals_are_smoothed_by_adding_one():  # by hand
     X = np.array([["sun"], ["sun"], ["rain"], ["sun"]], dtype=object)
     model = MixedNB(alpha=1, prior_alpha=1).fit(X, ["c", "c", "c", "j"])
@@ -113,6 +114,7 @@ def test_data_frames_of_both_makers_give_the_same_model(frame):
     )
 
 
+@pytest.mark.property
 @seeds
 def test_a_weight_is_a_number_of_repetitions(seed):  # properties
     frame, y = table(seed)
@@ -171,6 +173,7 @@ def test_all_gaussian_is_gaussian_naive_bayes(seed):  # peer
     assert mixed.trace_["objective"] == pytest.approx(gaussian.trace_["objective"])
 
 
+@pytest.mark.peer
 @seeds
 def test_all_of_one_discrete_kind_is_that_naive_bayes(seed):
     X, y = counts(seed)
@@ -184,6 +187,7 @@ def test_all_of_one_discrete_kind_is_that_naive_bayes(seed):
     )
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [

@@ -48,12 +48,14 @@ def assert_same_answers(ours, peer, queries):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_three_neighbors_vote():
     model = KNeighborsClassifier(3).fit(LINE, ["no", "no", "yes", "yes"])
     assert model.predict([[1.1]]).tolist() == ["no"]  # rows 1, 2 and 0
     np.testing.assert_allclose(model.predict_proba([[1.1]]), [[2 / 3, 1 / 3]])
 
 
+@pytest.mark.property
 @algorithms
 def test_equal_distances_go_to_the_lower_row(algorithm):
     model = KNeighborsClassifier(1, algorithm=algorithm).fit([[2.0], [0.0], [2.0]], ["x", "y", "z"])
@@ -159,6 +161,7 @@ def test_sparse_data_give_the_answers_of_dense_data(form):
 # peer
 
 
+@pytest.mark.peer
 @seeds
 @algorithms
 @pytest.mark.parametrize("p", [1, 2, 3, np.inf])
@@ -288,6 +291,7 @@ def test_a_saved_model_of_every_shape_comes_back(tmp_path):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("params", "message"),
     [

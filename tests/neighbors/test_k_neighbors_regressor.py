@@ -21,6 +21,7 @@ def problem(seed, n=100, p=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_the_mean_of_two_neighbors():
     model = KNeighborsRegressor(2).fit([[0.0], [1.0], [5.0]], [1, 2, 9])
     assert model.predict([[0.4], [4.0]]).tolist() == [1.5, 5.5]
@@ -54,6 +55,7 @@ def test_a_high_rate_is_one_neighbor_and_a_low_one_is_all_alike(seed):
     np.testing.assert_allclose(flat.predict(queries), KNeighborsRegressor(8).fit(X, y).predict(queries), atol=1e-6)
 
 
+@pytest.mark.property
 @seeds
 def test_predictions_are_linear_in_the_targets(seed):
     X, y, queries = problem(seed)
@@ -64,6 +66,7 @@ def test_predictions_are_linear_in_the_targets(seed):
 # peer
 
 
+@pytest.mark.peer
 @seeds
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
 @pytest.mark.parametrize("algorithm", ["kd_tree", "brute"])
@@ -90,6 +93,7 @@ def test_more_features_than_a_tree_is_good_for_go_to_brute_force():
 # errors
 
 
+@pytest.mark.bad_input
 def test_refuses_targets_that_are_no_numbers():
     with pytest.raises(ValueError, match="could not convert string to float"):
         KNeighborsRegressor(1).fit([[0.0], [1.0]], np.array(["a", "b"], dtype=object))

@@ -36,6 +36,7 @@ def problem(seed, n=60, p=4):
     return np.where(np.abs(X) < 0.5, 0.0, X), y
 
 
+@pytest.mark.by_hand
 def test_centroids_are_means_and_the_nearest_decides():  # by hand
     # means 1 and 8; s^2 = (1 + 1 + 4 + 4) / (4 - 2) = 5; the middle between them is 4.5
     model = NearestCentroid().fit([[0.0], [2.0], [6.0], [10.0]], [0, 0, 1, 1])
@@ -49,6 +50,7 @@ def test_centroids_are_means_and_the_nearest_decides():  # by hand
     assert model.predict_proba([[2.0]])[0, 1] == pytest.approx(1 / (1 + np.exp(7)))
 
 
+@pytest.mark.property
 def test_shrinking_moves_a_centroid_by_the_threshold_in_units_of_chance():  # by hand
     # the unit is sqrt(1/2 - 1/4) 2 sqrt(5) = sqrt(5), so 0.5 of it moves 1 to 1 + sqrt(5)/2
     model = NearestCentroid(shrink_threshold=0.5).fit([[0.0], [2.0], [6.0], [10.0]], [0, 0, 1, 1])
@@ -74,6 +76,7 @@ def test_workings_are_exact():  # by hand
     assert plain.answer["class_prior_"] == [Rational(1, 4), Rational(3, 4)]
 
 
+@pytest.mark.peer
 @settings
 @seeds
 def test_same_answer_as_scikit_learn(seed, given_settings):  # peer
@@ -183,6 +186,7 @@ def test_priors_that_do_not_add_up_are_divided_by_their_sum():
     assert pellucid.verify(model, X, y).holds
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -48,6 +48,7 @@ def some_rows(output, n=7):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_one_step_of_gradient_descent_on_one_row_by_hand():
     # scores 0 give p = 1/2 each; the gradient of intercepts is p - y = (1/2, -1/2); hidden ReLU of 0 passes nothing on
     model = MLPClassifier((1,), initialization="zero", solver="sgd", momentum=0.0, learning_rate_init=1.0, max_iter=1)
@@ -125,6 +126,7 @@ def test_batch_normalization_built_into_the_layers_answers_as_torch_does_in_test
     np.testing.assert_allclose(H @ coefs[2] + intercepts[2], expected.numpy(), rtol=1e-12)
 
 
+@pytest.mark.property
 def test_weights_are_repetitions_where_all_rows_are_one_batch():
     X, y = iris()
     counts = np.random.default_rng(0).integers(0, 3, len(X))
@@ -145,6 +147,7 @@ def test_a_balanced_class_weight_helps_the_rare_class():
     assert balanced.predict_proba(X)[y == 1, 1].mean() > plain.predict_proba(X)[y == 1, 1].mean()
 
 
+@pytest.mark.bad_input
 def test_parts_go_on_where_the_last_one_ended_and_a_refused_part_changes_nothing():
     X, y = iris()
     model = MLPClassifier(**SHORT).partial_fit(X, y, classes=[0, 1, 2])
@@ -255,6 +258,7 @@ def test_rounding_in_one_layer_is_carried_to_the_scores():
 # peer
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize(
     "settings",
     [

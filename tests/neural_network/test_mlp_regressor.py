@@ -20,6 +20,7 @@ def diabetes():
     return X / X.std(axis=0), y / 100
 
 
+@pytest.mark.by_hand
 def test_without_hidden_layers_it_is_ridge_regression_by_hand():
     # centered: X'X = 2, X'y = 2; the penalty alpha/2 w^2 adds 2: w = 2 / (2 + 2), b = mean of y
     X, y = [[-1.0], [0.0], [1.0]], [1.0, 2.0, 3.0]
@@ -28,6 +29,7 @@ def test_without_hidden_layers_it_is_ridge_regression_by_hand():
     assert model.intercepts_[0] == pytest.approx([2.0], abs=1e-6)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("settings", [{}, {"loss": "poisson"}, {"early_stopping": True}, {"solver": "lbfgs"}])
 def test_the_weights_are_those_of_scikit_learn(settings):
     X, y = diabetes()
@@ -55,11 +57,13 @@ def test_parts_lower_the_loss():
     assert model.loss_curve_[-1] < model.loss_curve_[0]
 
 
+@pytest.mark.bad_input
 def test_counts_are_not_negative():
     with pytest.raises(ValueError, match="y must be at least 0 for loss='poisson', got -1"):
         MLPRegressor(loss="poisson").fit([[1.0], [2.0]], [-1.0, 1.0])
 
 
+@pytest.mark.property
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
 def test_a_standardized_target_is_learned_in_any_units_and_answered_in_its_own(scale):
     X, y = diabetes()

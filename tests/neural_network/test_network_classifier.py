@@ -49,6 +49,20 @@ def small_images():
 # by hand
 
 
+@pytest.mark.by_hand
+def test_one_step_on_one_row_by_hand():
+    # scores 0 and 0 make both classes 1/2: the weight of class 0 has slope (1/2 - 1) 2 in one row and 0 in the other,
+    # its bias -1/2 and 1/2; a step is the mean of the two times 0.1
+    module = nn.Linear(1, 2)
+    for parameter in module.parameters():
+        nn.init.zeros_(parameter)
+    model = NetworkClassifier(module, epochs=1, batch_size=2, method=lambda groups: torch.optim.SGD(groups, lr=0.1))
+    model.fit([[2.0], [0.0]], [0, 1])
+    np.testing.assert_allclose(model.weights_["weight"], [[0.05], [-0.05]])
+    np.testing.assert_allclose(model.weights_["bias"], [0.0, 0.0])
+
+
+@pytest.mark.peer
 def test_one_full_batch_of_plain_descent_is_the_loop_anyone_would_write():
     X, y = digits(50)
     torch.manual_seed(0)
@@ -67,6 +81,7 @@ def test_one_full_batch_of_plain_descent_is_the_loop_anyone_would_write():
 # properties
 
 
+@pytest.mark.property
 def test_the_same_seed_gives_the_same_bits_and_leaves_the_generator_of_torch_alone():
     X, y = digits()
     torch.manual_seed(5)
@@ -381,6 +396,7 @@ def test_a_loss_that_is_no_number_says_at_which_batch_and_keeps_good_weights():
     np.testing.assert_array_equal(model.weights_["0.weight"], one.weights_["0.weight"])
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -9,7 +9,7 @@ from scipy import sparse
 import pellucid
 from pellucid.neural_network import DenseNetwork, NetworkRegressor
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 
 def line(n=60):
@@ -17,6 +17,19 @@ def line(n=60):
     return X, X @ [2.0, -1.0] + 0.5
 
 
+@pytest.mark.by_hand
+def test_one_step_on_one_row_by_hand():
+    # from w = b = 0 at x = 2, y = 3: half the squared error has slopes -6 and -3
+    module = torch.nn.Linear(1, 1)
+    for parameter in module.parameters():
+        torch.nn.init.zeros_(parameter)
+    model = NetworkRegressor(module, epochs=1, method=lambda groups: torch.optim.SGD(groups, lr=0.1))
+    model.fit([[2.0], [2.0]], [3.0, 3.0])
+    assert model.weights_["weight"] == pytest.approx(0.6)
+    assert model.weights_["bias"] == pytest.approx(0.3)
+
+
+@pytest.mark.peer
 def test_without_hidden_layers_it_is_least_squares():
     X, y = line()
     options = {"epochs": 300, "batch_size": 60, "learning_rate": 0.1, "random_state": 0}
@@ -33,6 +46,7 @@ def test_several_targets_have_a_column_each():
     assert NetworkRegressor(epochs=1, random_state=0).fit(X, y).predict(X).shape == (60,)
 
 
+@pytest.mark.property
 def test_the_whole_data_as_two_parts_are_two_epochs_sparse_or_not():
     X, y = line()
     options = {"module": DenseNetwork(hidden=(4,)), "batch_size": 16, "random_state": 0}
@@ -62,6 +76,7 @@ def test_targets_that_float32_cannot_hold_are_verified_as_they_were_given():
     assert not model.certificate_.failed
 
 
+@pytest.mark.bad_input
 def test_too_few_rows_to_hold_some_out_are_refused():
     X, y = line(5)
     with pytest.raises(ValueError, match="must leave at least 2 rows to score on and 1 to learn from, got 0.1 of 5"):

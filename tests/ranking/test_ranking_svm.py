@@ -44,6 +44,7 @@ def objective(w, D, C, loss):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_three_rows_one_apart_have_weight_one():
     # w >= 1 puts the two neighbors apart by 1; the outer pair is apart by 2
     model = RankingSVM(C=10.0).fit([[0.0], [1.0], [2.0]], [1, 2, 3])
@@ -100,6 +101,7 @@ def test_the_pair_loss_has_the_slopes_of_the_listed_pairs(monkeypatch, most):
 # properties
 
 
+@pytest.mark.property
 @both_losses
 @settings(max_examples=15)
 @seeds
@@ -273,6 +275,7 @@ def test_query_ids_are_routed_by_grid_search():
 # peer
 
 
+@pytest.mark.peer
 @both_losses
 @pytest.mark.parametrize("C", [0.01, 1.0])
 def test_same_answer_as_scikit_learn_on_the_listed_pairs(loss, C):
@@ -289,6 +292,7 @@ def test_same_answer_as_scikit_learn_on_the_listed_pairs(loss, C):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [

@@ -36,6 +36,7 @@ def objective(model, X, signs, cost):
 # by hand
 
 
+@pytest.mark.by_hand
 @pytest.mark.parametrize(("C", "weight"), [(10.0, 1.0), (0.25, 0.5)])
 def test_hinge_of_two_points_has_margin_one_or_the_cost_as_weight(C, weight):
     model = LinearSVC(loss="hinge", C=C, fit_intercept=False).fit([[-1.0], [1.0]], [0, 1])
@@ -89,6 +90,7 @@ def test_the_gap_holds_and_no_nearby_point_is_better(kind, seed, C):
         assert objective(other, X, signs, C) >= best * (1.0 - gap - 1e-12)
 
 
+@pytest.mark.property
 @every_kind
 @given(seed=st.integers(0, 30))
 def test_weights_are_repetitions(kind, seed):
@@ -197,6 +199,7 @@ def test_saves_and_loads_with_its_dual_point(options, tmp_path):
 # peer
 
 
+@pytest.mark.peer
 @every_kind
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
@@ -227,6 +230,7 @@ def test_weights_of_named_classes_agree_with_scikit_learn():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -46,6 +46,7 @@ def objective(model, X, y, weight=1.0):
 # by hand
 
 
+@pytest.mark.by_hand
 @pytest.mark.parametrize(("C", "weight"), [(10.0, 1.25), (0.25, 0.5)])
 def test_one_row_is_reached_by_the_tube_or_pulls_with_its_cost(C, weight):
     # w^2/2 + C max(0, |3 - 2w| - 1/2): the slope beyond the tube is w - 2C, so w = min(2C, 5/4)
@@ -103,6 +104,7 @@ def test_the_gap_holds_and_no_nearby_point_is_better(loss, seed, C, epsilon):
         assert objective(other, X, y) >= best * (1.0 - gap - 1e-12)
 
 
+@pytest.mark.property
 @every_loss
 @given(seed=st.integers(0, 30))
 def test_weights_are_repetitions(loss, seed):
@@ -284,6 +286,7 @@ def test_repeated_rows_have_the_products_of_the_matrix_written_out(thin):
 # peer
 
 
+@pytest.mark.peer
 @every_loss
 @pytest.mark.parametrize(
     "options", [{}, {"C": 0.05}, {"intercept_scaling": 7.0}, {"fit_intercept": False}, {"epsilon": 0.5}], ids=str
@@ -310,6 +313,7 @@ def test_is_at_least_as_good_as_scikit_learn_on_raw_data():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -43,6 +43,7 @@ def objectives(model, K, y, cost):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_two_points_have_their_middle_as_border():
     # w = 2/|x - z| along the line: f(x) = x - 1 for the points 0 and 2
     model = SVC(kernel="linear", C=10.0).fit([[0.0], [2.0]], ["a", "b"])
@@ -110,6 +111,7 @@ def test_a_row_of_weight_two_is_two_rows():
 # properties
 
 
+@pytest.mark.property
 @seeds
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "laplacian"])
 def test_weights_are_repetitions(seed, kernel):
@@ -286,6 +288,7 @@ def test_stopping_early_is_said():
 # against scikit-learn
 
 
+@pytest.mark.peer
 @seeds
 @pytest.mark.parametrize(
     "kind", [{}, {"kernel": "linear"}, {"kernel": "poly", "coef0": 1.0}, {"C": 30.0}, {"class_weight": "balanced"}]
@@ -330,6 +333,7 @@ def test_sparse_attributes_are_those_of_scikit_learn():
 # errors
 
 
+@pytest.mark.bad_input
 def test_refuses_a_kernel_of_the_wrong_shape():
     with pytest.raises(ValueError, match=r"kernel must return a matrix of shape \(4, 4\).*got shape \(4, 2\)"):
         SVC(kernel=lambda X, Z: X).fit(SQUARE, DIAGONALS)

@@ -36,6 +36,7 @@ def objectives(model, K, y, cost):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_two_points_are_joined_by_the_flattest_line_in_the_tube():
     # from (0, 1/2) to (2, 3/2): w = 1/2, and |w|^2 = w * 2 beta gives beta = 1/4
     model = SVR(kernel="linear", C=10.0, epsilon=0.5).fit([[0.0], [2.0]], [0.0, 2.0])
@@ -73,6 +74,7 @@ def test_an_infinite_cost_allows_no_error_beyond_the_tube():
 # properties
 
 
+@pytest.mark.property
 @seeds
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
 def test_weights_are_repetitions(seed, kernel):
@@ -151,6 +153,7 @@ def test_stopping_early_is_said():
 # against scikit-learn
 
 
+@pytest.mark.peer
 @seeds
 @pytest.mark.parametrize("kind", [{}, {"kernel": "linear"}, {"kernel": "poly", "coef0": 1.0}, {"C": 30.0}])
 def test_same_predictions_as_scikit_learn(seed, kind):
@@ -169,6 +172,7 @@ def test_dual_objective_is_no_worse_than_that_of_scikit_learn():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

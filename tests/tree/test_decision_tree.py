@@ -52,6 +52,7 @@ def with_missing(X, seed=0, share=0.15):
 # by hand
 
 
+@pytest.mark.by_hand("DecisionTreeClassifier")
 def test_a_stump_cuts_halfway_where_gini_falls_most():
     # left (2 a), right (1 a, 3 b): 2 * 0 + 4 * (1 - 1/16 - 9/16) = 3/2, less than any other cut
     model = DecisionTreeClassifier(max_depth=1).fit([[0], [1], [3], [4], [5], [6]], list("aababb")[:2] + list("babb"))
@@ -62,6 +63,7 @@ def test_a_stump_cuts_halfway_where_gini_falls_most():
     assert tree.n_node_samples.tolist() == [6, 2, 4]
 
 
+@pytest.mark.by_hand("DecisionTreeRegressor")
 def test_a_regression_stump_by_hand():
     # cut at 2.5: means 1 and 8, squared errors 2 + 2; every other cut leaves more
     model = DecisionTreeRegressor(max_depth=1).fit([[1], [2], [3], [4]], [0.0, 2.0, 7.0, 9.0])
@@ -140,6 +142,7 @@ def test_regressors_hold_with_missing_values_and_weights(criterion, seed):
         assert pellucid.verify(model, with_missing(X, seed), y + 1.0, sample_weight=weight).holds
 
 
+@pytest.mark.property("DecisionTreeClassifier", "DecisionTreeRegressor")
 @seeds
 @pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionTreeRegressor])
 def test_weights_are_repetitions(kind, seed):
@@ -264,6 +267,7 @@ def test_running_medians_are_those_of_every_beginning():
 # peer
 
 
+@pytest.mark.peer("DecisionTreeClassifier")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_same_size_and_impurity_as_scikit_learn(criterion, settings):
@@ -276,6 +280,7 @@ def test_same_size_and_impurity_as_scikit_learn(criterion, settings):
         assert ours.score(X, y) == pytest.approx(peer.score(X, y), abs=0.01)
 
 
+@pytest.mark.peer("DecisionTreeRegressor")
 @pytest.mark.parametrize("settings", [*SETTINGS, {"ccp_alpha": 5.0}], ids=str)
 @pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
 def test_same_regression_as_scikit_learn(criterion, settings):
@@ -417,6 +422,7 @@ def test_the_mean_answer_with_a_column_of_categories_set():
 # errors
 
 
+@pytest.mark.bad_input("DecisionTreeClassifier", "DecisionTreeRegressor")
 def test_refuses_what_it_cannot_learn_from():
     X, y = problem(0)
     with pytest.raises(ValueError, match="X must have values to learn from, but contains only NaN"):

@@ -65,6 +65,7 @@ def table(seed, n=60, p=4, n_categories=3):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_the_weather_table():
     # H(9, 5) = 0.940; gains: outlook 0.247, temperature 0.029, humidity 0.152, wind 0.048; then wind and humidity
     model = ID3Classifier().fit(WEATHER, PLAY)
@@ -172,6 +173,7 @@ def test_workings_refuse_what_no_person_would_do():
 # properties
 
 
+@pytest.mark.property
 @seeds
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_weights_are_repetitions(seed, criterion):
@@ -216,6 +218,7 @@ def test_every_row_is_as_pure_as_its_categories_allow(seed, criterion):
 # peer
 
 
+@pytest.mark.peer
 @seeds
 @pytest.mark.parametrize(("ours", "theirs"), [("gain", "entropy"), ("gini", "gini")])
 def test_with_thresholds_only_it_fits_as_scikit_learn_does(seed, ours, theirs):
@@ -310,6 +313,7 @@ def test_texts_and_numbers_come_back_from_a_file(tmp_path):
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -57,6 +57,7 @@ def least_cost(X, y, w, depth, penalty, categories=()):
 # by hand
 
 
+@pytest.mark.by_hand
 def test_exclusive_or_takes_two_levels():
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
     assert OptimalTreeClassifier(1).fit(X, y).objective_ == 0.5
@@ -138,6 +139,7 @@ def test_splits_searched_one_by_one_give_the_same_as_pairs_counted(seed, n_class
     assert pellucid.verify(searched, X, y).grade == "optimal"
 
 
+@pytest.mark.property
 @seeds
 def test_weights_are_repetitions(seed):
     X, y = problem(seed, n=40, n_values=30)
@@ -185,6 +187,7 @@ def test_our_greedy_trees_have_a_gap_too():
     assert found.error >= found.best_error == OptimalTreeClassifier(2, max_thresholds=None).fit(X, y).objective_
 
 
+@pytest.mark.peer
 def test_tree_has_the_surface_of_scikit_learns():
     X, y = problem(0)
     model = OptimalTreeClassifier(2).fit(X, y)
@@ -329,6 +332,7 @@ def test_callbacks_see_the_best_tree_so_far():
 # errors
 
 
+@pytest.mark.bad_input
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -41,6 +41,7 @@ def noisy(seed, n=400):
 # by hand
 
 
+@pytest.mark.by_hand("PrunedTreeClassifier", "PrunedTreeRegressor")
 def test_a_branch_that_is_no_better_than_a_leaf_is_cut():
     # node 2 (x > 3.5) says 1 as a leaf; its branch gets row 6 wrong, the leaf none: cut. The root stays.
     tree = DecisionTreeClassifier().fit(SIX, ZEROS)
@@ -131,6 +132,7 @@ def test_no_other_pruning_of_the_tree_makes_fewer_errors(seed):
     assert np.sum(pruned.predict(validation) != y_validation) == least(0, np.arange(len(validation)))
 
 
+@pytest.mark.property("PrunedTreeClassifier", "PrunedTreeRegressor")
 @seeds
 def test_weights_are_repetitions(seed):
     X, y = noisy(seed)
@@ -171,6 +173,7 @@ def test_pruned_trees_are_stored_told_and_pruned_again(tmp_path):
 # peer
 
 
+@pytest.mark.peer("PrunedTreeClassifier", "PrunedTreeRegressor")
 @seeds
 def test_the_price_chosen_is_the_best_of_scikit_learns_trees_too(seed):
     X, y = load_breast_cancer(return_X_y=True)
@@ -231,6 +234,7 @@ def test_a_pruned_tree_that_was_changed_is_found():
 # errors
 
 
+@pytest.mark.bad_input("PrunedTreeClassifier", "PrunedTreeRegressor")
 def test_refuses_what_cannot_be_pruned():
     X, y = noisy(0, n=50)
     tree = DecisionTreeClassifier().fit(X, y)

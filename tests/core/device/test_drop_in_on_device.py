@@ -35,6 +35,12 @@ from tests.false_alarms import ALARMS, Case, cases, judge
 There = Callable[[Any], Any]
 CARDS = {card.name: card for card in all_cards() if card.device}
 
+FOR_CHECKS = {
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.1},  # classes of the checks lie in a plane, without a density
+    "MLPClassifier": {"max_iter": 30},  # as many as the checks need
+    "MLPRegressor": {"max_iter": 30},
+}
+
 REFUSALS = (
     "on a device",  # sparse rows, partial_fit, missing values, several labels for a row, new rows for MDS
     "for rows in blocks",  # the same, and splitters
@@ -47,8 +53,7 @@ REFUSALS = (
 
 @pytest.mark.parametrize("name", CARDS)
 def test_passes_the_checks_of_scikit_learn_or_refuses_in_a_sentence(name: str) -> None:
-    # classes of the checks lie in a plane, which takes a regularizer to have a density
-    estimator = CARDS[name].estimator(**({"reg_param": 0.1} if name == "QuadraticDiscriminantAnalysis" else {}))
+    estimator = CARDS[name].estimator(**FOR_CHECKS.get(name, {}))
     with warnings.catch_warnings(), pellucid.on_device(DEVICE):
         warnings.simplefilter("ignore")
         found = check_estimator(estimator, on_skip=None, on_fail=None)

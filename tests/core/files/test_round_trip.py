@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import is_dataclass
-
 import numpy as np
 import pytest
 from safetensors import safe_open
@@ -14,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 import pellucid
 from pellucid.core.files import NotSaveableError
 from pellucid.core.files.registry import registry
-from pellucid.core.partial_fit import TRAINING_STATE
 from pellucid.naive_bayes import GaussianNB
 from pellucid.neighbors import KNeighborsClassifier
 from tests.core.files.sample_models import (
@@ -24,11 +21,10 @@ from tests.core.files.sample_models import (
     numbers,
     preparation,
     public_estimators,
-    suited,
     table,
 )
-from tests.proving import assert_same_proof
-from tests.public_estimators import answer_of, usual
+from tests.kept_fits import assert_same, assert_same_state
+from tests.public_estimators import usual
 
 ESTIMATORS = public_estimators()
 REGRESSORS = {name: kind for name, kind in ESTIMATORS.items() if hasattr(kind, "predict") and not is_classifier(kind())}
@@ -40,43 +36,6 @@ def again(model, tmp_path):
     return pellucid.load(path)
 
 
-def assert_same(one, other):
-    if isinstance(one, np.integer):
-        one = int(one)  # scikit-learn numbers some terms by NumPy's integers; a file knows whole numbers
-    assert type(one) is type(other)
-    if isinstance(one, np.ndarray):
-        assert one.dtype == other.dtype
-        np.testing.assert_array_equal(one, other)
-        assert one.flags.writeable == other.flags.writeable
-    elif sparse.issparse(one):
-        assert one.shape == other.shape
-        for part in ("data", "indices", "indptr"):
-            assert_same(getattr(one, part), getattr(other, part))
-    elif isinstance(one, (list, tuple)):
-        assert len(one) == len(other)
-        for a, b in zip(one, other, strict=True):
-            assert_same(a, b)
-    elif isinstance(one, dict):
-        assert_same(list(one.items()), list(other.items()))
-    elif hasattr(one, "get_params") or (is_dataclass(one) and type(one).__module__.startswith("pellucid.tree")):
-        assert_same_state(one, other)
-    else:
-        assert one == other or (one != one and other != other)
-
-
-def assert_same_state(one, other):
-    stored = set(vars(one)) - {TRAINING_STATE}  # what a next part of the data would go on from; no file has it
-    assert stored == set(vars(other))
-    for name in stored:
-        assert_same(getattr(one, name), getattr(other, name))
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_estimator_comes_back_whole(name, tmp_path):
-    model = fitted_estimator(ESTIMATORS[name])
-    assert_same_state(model, again(model, tmp_path))
-
-
 @pytest.mark.parametrize("name", sorted(fitted_transformers()))
 def test_every_transformer_comes_back_whole(name, tmp_path):
     model, X = fitted_transformers()[name]
@@ -84,13 +43,6 @@ def test_every_transformer_comes_back_whole(name, tmp_path):
     assert_same_state(model, loaded)
     one, other = model.transform(X), loaded.transform(X)
     np.testing.assert_array_equal(*(a.toarray() if sparse.issparse(a) else a for a in (one, other)))
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_predictions_are_the_same_bits(name, tmp_path):
-    X = suited(ESTIMATORS[name], numbers(seed=1, n=50)[0])
-    model = fitted_estimator(ESTIMATORS[name])
-    np.testing.assert_array_equal(answer_of(model, X), answer_of(again(model, tmp_path), X))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
@@ -124,16 +76,6 @@ def test_several_targets_come_back_whole(name, tmp_path):
     except ValueError:  # one target only, as its scikit-learn namesake
         return
     assert_same_state(model, again(model, tmp_path))
-
-
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_a_loaded_model_can_be_verified(name, tmp_path):
-    X, y = numbers()
-    model = fitted(usual(REGRESSORS[name]), X, y)
-    loaded = again(model, tmp_path)
-    assert loaded.certificate_ == model.certificate_
-    assert loaded.trace_ == model.trace_
-    assert_same_proof(*(pellucid.verify(either, X, y, random_state=0) for either in (loaded, model)))
 
 
 @pytest.mark.parametrize("name", REGRESSORS)

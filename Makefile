@@ -1,6 +1,7 @@
 # Two commands do all the set-up on a fresh machine with Python 3.11 or later:
 #   make learn   install, compile, run the main job on two bundled tables, a class and a number, print where the reports are
-#   make test    install with the test extras, then lint, types and all tests
+#   make test    install with the test extras, then lint, types, every method and every promise: the first tier of tests
+# make test-all runs the second tier: all variants, the dear tests, the wheel; make test-times records what each test takes;
 # make test-base tries the wheel in an environment of its own that has no extra;
 # make test-proofs proves saved models where there is no more than NumPy, SciPy and safetensors;
 # make attack changes fitted models and lists what verify lets pass; make false-alarms lists its alarms on right answers;
@@ -24,7 +25,7 @@ FAMILY ?=
 OLDEST_TESTS := cluster cross_decomposition decomposition discriminant_analysis ensemble feature_selection kernel_ridge \
 	kernels linear_model losses manifold mixture neighbors probability proofs ranking solvers
 
-.PHONY: learn test test-base test-proofs test-gpu test-oldest test-machines release attack false-alarms bench docs docs-links gallery method clean
+.PHONY: learn test test-all test-times test-base test-proofs test-gpu test-oldest test-machines release attack false-alarms bench docs docs-links gallery method clean
 
 learn: $(VENV)/.base
 	@echo "Compiling all loops once: one to two minutes. Then two tables, half a minute each at most."
@@ -33,11 +34,15 @@ learn: $(VENV)/.base
 	$(BIN)/pellucid fit src/pellucid/data/diabetes.csv --target progression --time 30s --out learned/diabetes
 
 test: $(VENV)/.dev
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+	$(BIN)/python -m tests.tiers first
+
+test-all: $(VENV)/.dev
+	$(BIN)/python -m tests.tiers second
 	$(BIN)/python -m tests.machines --quick
+	$(MAKE) test-base test-proofs
+
+test-times: $(VENV)/.dev
+	$(BIN)/python -m tests.tiers times
 
 test-base: $(BASE)/.wheel
 	$(BASE)/bin/python -m tools.try_base

@@ -61,16 +61,17 @@ def _digest(text):
 
 def assert_same_state(one, other):
     """Assert that two models hold the same parameters and attributes, to the last bit."""
-    stored = set(vars(one)) - {TRAINING_STATE}  # what a next part of the data would go on from; no file has it
-    assert stored == set(vars(other))
+    # what a next part of the data would go on from is in no file
+    stored, again = (set(vars(model)) - {TRAINING_STATE} for model in (one, other))
+    assert stored == again
     for name in stored:
         assert_same(getattr(one, name), getattr(other, name))
 
 
 def assert_same(one, other):
     """Assert that two values are of one kind and equal."""
-    if isinstance(one, np.integer):
-        one = int(one)  # scikit-learn numbers some terms by NumPy's integers; a file knows whole numbers
+    # scikit-learn numbers some terms by NumPy's integers; a file knows whole numbers
+    one, other = (int(value) if isinstance(value, np.integer) else value for value in (one, other))
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
         assert one.dtype == other.dtype

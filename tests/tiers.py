@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -91,7 +90,7 @@ class Tiers:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Measure a test with what it sets up and takes down."""
-        item.stash[BEGIN] = (processor_seconds(), time.perf_counter())
+        item.stash[BEGIN] = clocks()
         return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -155,13 +154,7 @@ TOOK = "pellucid_took"
 
 def clocks() -> tuple[float, float]:
     """Return the processor seconds of this process and of its children that have ended, and the time of the wall."""
-    return processor_seconds(), time.perf_counter()
-
-
-def processor_seconds() -> float:
-    """Return what this process and its children that have ended took."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(os.times()[:4]), time.perf_counter()
 
 
 def marks_of(item: pytest.Item) -> set[str]:

@@ -72,6 +72,8 @@ class Tiers:
         self.begin = time.perf_counter()
         self.seconds: dict[str, float] = {}
         self.marked = set[str]()
+        self.shared: dict[Any, float] = {}
+        self.shared_now = 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -90,27 +92,40 @@ class Tiers:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Measure a test with what it sets up and takes down."""
-        item.stash[BEGIN] = clocks()
+        item.stash[BEGIN], self.shared_now = clocks(), 0.0
         return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[Any]:
+        """Measure what a fixture of several tests takes: each of them needs it, whichever comes first."""
+        begin, made = clocks(), (yield)
+        if fixturedef.scope != "function":
+            self.shared[fixturedef] = seconds_since(begin)
+            self.shared_now += self.shared[fixturedef]
+        return made
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo) -> Iterator[pytest.TestReport]:
         """Send what was measured to who collects it."""
         report = yield
         if call.when == "teardown":
-            busy, wall = (now - then for now, then in zip(clocks(), item.stash[BEGIN], strict=True))
-            seconds = wall if wall > WAITING * busy + 1.0 else busy
-            report.user_properties.append((TOOK, (item.nodeid.rsplit("@", 1)[0], seconds, sorted(marks_of(item)))))
+            test, marks = item.nodeid.rsplit("@", 1)[0], marks_of(item) & {PROMISE, *KINDS}
+            report.user_properties.append((TOOK, (test, self.cost(item, bool(marks)), bool(marks))))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect what the workers send."""
         for name, value in report.user_properties if report.when == "teardown" else ():
             if name == TOOK:
-                test, seconds, marks = value
+                test, seconds, is_marked = value
                 self.seconds[test] = max(seconds, self.seconds.get(test, 0.0))
-                if set(marks) & {PROMISE, *KINDS}:
-                    self.marked.add(test)
+                self.marked |= {test} if is_marked else set()
+
+    def cost(self, item: pytest.Item, is_marked: bool) -> float:
+        """Return the seconds of a test; one that is no promise pays for what it shares as if it came first."""
+        own = seconds_since(item.stash[BEGIN]) - self.shared_now
+        fixtures = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+        return own if is_marked else own + sum(self.shared.get(one, 0.0) for used in fixtures for one in used)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what took longest, and which tests of the first tier have become dear."""
@@ -155,6 +170,12 @@ TOOK = "pellucid_took"
 def clocks() -> tuple[float, float]:
     """Return the processor seconds of this process and of its children that have ended, and the time of the wall."""
     return sum(os.times()[:4]), time.perf_counter()
+
+
+def seconds_since(begin: tuple[float, float]) -> float:
+    """Return the seconds of the processor since then, or those of the wall if most of them were waiting."""
+    busy, wall = (now - then for now, then in zip(clocks(), begin, strict=True))
+    return wall if wall > WAITING * busy + 1.0 else busy
 
 
 def marks_of(item: pytest.Item) -> set[str]:

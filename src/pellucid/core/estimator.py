@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 
@@ -18,16 +19,19 @@ from pellucid.core.checks import is_number
 from pellucid.core.fit import Fit
 from pellucid.core.scale.lazy_answers import answer_lazily
 from pellucid.core.scale.row_blocks import RowBlocks, is_in_blocks, refuse_blocks
-from pellucid.core.threads import own_threads
+from pellucid.core.threads import has_own_threads, own_threads
 from pellucid.core.trace import Trace
 from pellucid.core.types import Data
 from pellucid.core.user_warnings import warn_unless_holds
 from pellucid.core.watching import Watch, finish_watch, has_callbacks, make_watch, run_watched
 from pellucid.proofs.certificate import Certificate
-from pellucid.proofs.training_data import TrainingData, fingerprint
+from pellucid.proofs.training_data import TrainingData, fingerprint, fingerprint_of_sample, sample_of
 
 SEEN_IN_DATA = frozenset({"n_features_in_", "feature_names_in_"})
 """Attributes that the check of the data sets, before the fit."""
+
+KEPT_FOR_PROOF = 32 << 20
+"""Most bytes of rows that a model refers to until somebody asks for its certificate."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,6 +41,7 @@ def fit_method(fit: F) -> F:
 
     @functools.wraps(fit)
     def wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+        is_part = has_own_threads()
         try:
             with own_threads():
                 chosen: Callable[..., Any] = fit
@@ -48,7 +53,10 @@ def fit_method(fit: F) -> F:
                     chosen = _fit_on_device(fit)
                 elif is_in_blocks(rows):
                     chosen = _fit_to_blocks(self, fit)
-                return (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
+                fitted = (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
+                if is_part:  # of a fit that makes many, each of rows drawn for it: none may keep them
+                    let_go_of_rows(self)
+                return fitted
         except BaseException:
             forget_fit(self)
             raise
@@ -96,6 +104,12 @@ def forget_fit(estimator: Any, keep: frozenset[str] = frozenset()) -> None:
     vars(estimator).pop(LATER, None)
 
 
+def let_go_of_rows(estimator: Any) -> None:
+    """Make the evidence that waits for somebody to ask, for who keeps many models or copies of one."""
+    for name in ("certificate_", "data_fingerprint_"):
+        getattr(estimator, name, None)
+
+
 def compute_the_rest(estimator: Any) -> None:
     """Compute the attributes that the fit left for later, for who needs them all."""
     for name in tuple(vars(estimator).get(LATER, ())):
@@ -109,6 +123,37 @@ def _whole(value: Any) -> Any:
     """
     is_view = isinstance(value, np.ndarray) and not (value.flags.c_contiguous or value.flags.f_contiguous)
     return np.ascontiguousarray(value) if is_view else value
+
+
+@dataclass(frozen=True)
+class Unproved:
+    """The rows of a fit, from which its certificate is made when somebody first asks for it."""
+
+    data: TrainingData
+
+    def __call__(self, model: CertifiedEstimator) -> Certificate:
+        """Return the certificate of the model as it is then; none where rows or parameters are others by then."""
+        card = card_of(type(model))
+        changed = changed_parameters(model.fit_parameters_, parameter_texts(model, card.parameters))
+        if sample_of(*self.data.given) != self.data.sample:
+            changed = ["the rows, the target or the weights were written to", *changed]
+        if changed:
+            words = f"Before somebody first asked for this certificate, {'; '.join(changed)}."
+            return Certificate("none", reason=f"{words} Fit again, or call verify with the data of the fit.")
+        with own_threads():
+            return card.proof_of(model, self.data)
+
+
+def _are_few(data: TrainingData) -> bool:
+    """Return whether the rows are in memory, and so few that a model may refer to them until it is proved."""
+    is_mapped = any(isinstance(part, np.memmap) for part in data.given)
+    return not is_mapped and sum(map(_bytes_of, data.given)) <= KEPT_FOR_PROOF
+
+
+def _bytes_of(array: Any) -> int:
+    if sparse.issparse(array):
+        return sum(part.nbytes for part in (array.data, array.indices, array.indptr))
+    return 0 if array is None else int(array.nbytes)
 
 
 class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
@@ -141,31 +186,46 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         forget_fit(self, keep=SEEN_IN_DATA)
         for name, value in found.attributes.items():
             setattr(self, name, _whole(value))
-        if found.later:
-            setattr(self, LATER, dict(found.later))
         card = card_of(type(self))
-        if "trace_" not in found.later:
+        later: dict[str, Callable[..., Any]] = dict(found.later)
+        if "trace_" not in later:
             self.trace_ = found.trace
-        self.data_fingerprint_ = data.fingerprint
         self.fit_parameters_ = parameter_texts(self, card.parameters)
-        self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
+        if isinstance(data, TrainingData) and not data.name:
+            later["data_fingerprint_"] = partial(fingerprint_of_sample, data.sample)
+            is_done = found.reached or "n_iter_" not in card.attributes  # else a warning may be due now
+            if is_done and not found.certificate and "certificate_" not in later and _are_few(data):
+                later["certificate_"] = Unproved(data)
+        else:
+            self.data_fingerprint_ = data.fingerprint
+        if later:
+            setattr(self, LATER, later)
+        proof_waits = "certificate_" in later
+        if not proof_waits:
+            self.certificate_ = card.named(found.certificate) if found.certificate else card.proof_of(self, data)
+        if has_callbacks(self):  # they are shown all attributes
+            let_go_of_rows(self)
         finish_watch(self, *data.given[:2])
-        warn_unless_holds(self.certificate_, type(self).__name__)
+        if not proof_waits:
+            warn_unless_holds(self.certificate_, type(self).__name__)
         return self
 
     def __getattr__(self, name: str) -> Any:
         """Compute an attribute that the fit left for later, and keep it; its inputs go when all are computed."""
         later = vars(self).get(LATER, {})
-        if name == "backend_" and "data_fingerprint_" in vars(self):
+        if name == "backend_" and "fit_parameters_" in vars(self):
             return "NumPy on the host"
         if name not in later:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        setattr(self, name, later[name]())
+        value = later[name](*((self,) if isinstance(later[name], Unproved) else ()))
+        setattr(self, name, card_of(type(self)).named(value) if name == "certificate_" else value)
         # a copy of the model may have the same ones, which stay as they are
         left = {other: compute for other, compute in later.items() if other not in vars(self)}
         self.__dict__.pop(LATER)
         if left:
             self.__dict__[LATER] = left
+        if name == "certificate_":
+            warn_unless_holds(self.certificate_, type(self).__name__)
         return vars(self)[name]
 
     def _watch(
@@ -182,9 +242,17 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         """
         return make_watch(self, X, y, attributes=attributes, max_iter=max_iter)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *vars(self).get(LATER, ())})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle holds: the certificate, not the rows that it would be made of."""
+        let_go_of_rows(self)
+        return dict(super().__getstate__())
+
     def _html_repr(self) -> str:
-        page = super()._html_repr()
         certificate = getattr(self, "certificate_", None)
+        page = super()._html_repr()
         return page if certificate is None else page + certificate._repr_html_()
 
 

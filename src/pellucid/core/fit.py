@@ -24,7 +24,10 @@ class Fit:
     certificate: Certificate | None = None
     later: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store.
-    A trace that can be read off the answer is one of them, by the name ``trace_``."""
+    A trace that can be read off the answer is one of them, by the name ``trace_``; so are claims that a solver has the
+    numbers for and no doubt about, by the name ``certificate_``."""
+    reached: bool = False
+    """Whether iterations ended at their goal, as measured: no warning is due, and the proof may wait until asked."""
 
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from pellucid.core.labels import encode_labels, known_codes, label_column
 from pellucid.core.scale.row_blocks import is_in_blocks
-from pellucid.core.threads import run_blocks, shares
+from pellucid.core.threads import WORTH_SHARING, run_blocks, shares
 from pellucid.core.types import Array, Data, SparseOrDense
 from pellucid.proofs.training_data import TrainingData
 
@@ -231,7 +231,11 @@ def check_finite(X: Data, estimator: Any, name: str = "X") -> None:
 
 def all_finite(values: Array) -> bool:
     """Return whether the sum of all squares is finite, so that every value is; False leaves it open."""
-    return values.size == 0 or math.isfinite(sum(run_blocks(_Squares(values), shares(len(values), values.size))))
+    if values.size == 0:
+        return True
+    whole = slice(0, len(values))
+    parts = [whole] if values.size < WORTH_SHARING else shares(len(values), values.size)
+    return math.isfinite(sum(run_blocks(_Squares(values), parts)))
 
 
 def unit_for(size: float) -> float:

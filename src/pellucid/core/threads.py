@@ -54,10 +54,15 @@ def run_blocks(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
         return list(_pool(n_threads).map(work, items))
 
 
+def has_own_threads() -> bool:
+    """Return whether this code runs inside ``own_threads``, or on one of them."""
+    return getattr(_inside, "budget", None) is not None or getattr(_inside, "worker", False)
+
+
 @contextmanager
 def own_threads() -> Iterator[None]:
     """Give all threads to ``run_blocks``: BLAS stays on one until the end."""
-    if getattr(_inside, "budget", None) is not None or getattr(_inside, "worker", False):
+    if has_own_threads():
         yield
         return
     _inside.budget = thread_count()
@@ -106,6 +111,8 @@ def one_thread() -> Iterator[None]:
 def split_evenly(n: int, parts: int) -> list[slice]:
     """Return at most ``parts`` slices of nearly equal length that cover ``range(n)``."""
     parts = max(1, min(parts, n))
+    if parts == 1:  # most often, and asked for at every step of a small fit
+        return [slice(0, n)]
     edges = [n * i // parts for i in range(parts + 1)]
     return [slice(start, stop) for start, stop in pairwise(edges)]
 

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.core.arrays import is_foreign, on_host
-from pellucid.core.cards import card_of
+from pellucid.core.cards import LATER, card_of
 from pellucid.core.device.places import to_host
 from pellucid.core.estimator import CertifiedEstimator, changed_parameters, parameter_texts, rows_or_blocks
 from pellucid.core.input_rules import CLASSES
@@ -220,7 +220,7 @@ def last_step(model: Any, X: Data) -> tuple[Any, Data]:
 CLOSE = 1e-9
 """Relative difference of numbers that another processor may leave."""
 
-EVIDENCE = {"data_fingerprint_", "certificate_", "trace_", "fit_parameters_"}
+EVIDENCE = {LATER, "data_fingerprint_", "certificate_", "trace_", "fit_parameters_"}
 """What an estimator of ours holds beside what it answers by."""
 
 TAKEN = "the parameters of the steps before the last are taken as they are"

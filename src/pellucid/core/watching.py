@@ -63,7 +63,7 @@ def make_watch(
 
 def has_callbacks(estimator: Any) -> bool:
     """Return whether somebody watches."""
-    return bool(getattr(estimator, "_skl_callbacks", None))
+    return bool(vars(estimator).get("_skl_callbacks"))
 
 
 def run_watched(fit: Callable[..., Any], estimator: Any, *args: Any, is_iterative: bool, **kwargs: Any) -> Any:

@@ -52,7 +52,12 @@ class TrainingData:
     @cached_property
     def fingerprint(self) -> str:
         """A short name of the data as they were given."""
-        return self.name or fingerprint(*self.given)
+        return self.name or fingerprint_of_sample(self.sample)
+
+    @cached_property
+    def sample(self) -> bytes:
+        """What the fingerprint is made of: to copy it takes a twentieth of the time."""
+        return sample_of(*self.given)
 
     @property
     def weights(self) -> Array:
@@ -97,24 +102,34 @@ def fingerprint(*arrays: Any) -> str:
 
     It tells training sets apart that differ in size, order or scale; it is not a proof that two are equal.
     """
-    digest = hashlib.sha256()
+    return fingerprint_of_sample(sample_of(*arrays))
+
+
+def fingerprint_of_sample(sample: bytes) -> str:
+    """Return the fingerprint of the arrays that ``sample_of`` was given."""
+    return hashlib.sha256(sample).hexdigest()[:32]
+
+
+def sample_of(*arrays: Any) -> bytes:
+    """Return the shapes and evenly spaced entries of the arrays (None is allowed)."""
+    parts: list[Any] = []
     for array in arrays:
         if array is None:  # no weights and weights left out are the same data
             continue
         values: Any = array.data if sparse.issparse(array) else array if hasattr(array, "cpu") else np.asarray(array)
         size = math.prod(values.shape)
-        digest.update(repr((tuple(array.shape), size)).encode())
+        parts.append(repr((tuple(array.shape), size)).encode())
         step = _step(values.shape, size)
         if hasattr(values, "cpu"):  # a tensor, perhaps on a device: only what is looked at comes here
             if size and not values.is_contiguous():
                 sample = values[np.unravel_index(np.arange(0, size, step), values.shape)]
             else:  # without a list of places, which would have to be sent there
                 sample = values.reshape(-1)[::step]
-            digest.update(_bytes(sample.detach().cpu().numpy()))
+            parts.append(_bytes(sample.detach().cpu().numpy()))
             continue
         flat = values.reshape(-1) if values.flags.c_contiguous else values.flat  # the same order; the first is quicker
-        digest.update(_bytes(flat[::step]))
-    return digest.hexdigest()[:32]
+        parts.append(_bytes(flat[::step]))
+    return b"".join(parts)
 
 
 def fingerprint_of_blocks(prints: Iterable[str]) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.cluster.kmeans.center_answers import (
-    FEW_ROWS,
     NOTHING,
     ClusterSums,
     labels_claim,
@@ -33,6 +32,8 @@ from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import EPSILON, ROUNDING, sum_error
 from pellucid.proofs.training_data import TrainingData
 
+PROVED_LATER = 1 << 10
+"""Rows up to which the proof waits until somebody asks: claims made at the fit would be a fifth of its time."""
 SMALL = 1 << 18
 """Differences of a round up to which there is one loop for all of it."""
 MOST_LISTED = 10_000
@@ -84,7 +85,7 @@ def lloyd(data: TrainingData, centers: Array, effort: Effort, least: float | Non
 class Clusters:
     """The rows of a fit with their nearest centers, and the sums of the clusters, in memory."""
 
-    few_rows = FEW_ROWS
+    few_rows = PROVED_LATER
 
     def __init__(self, data: TrainingData, centers: Array, rows: DenseRows | None = None) -> None:
         rows_here = measured_rows(data.X) if rows is None else rows
@@ -236,7 +237,7 @@ def _finished(clusters: Clusters, centers: Array, goal: float, least: float | No
         "n_iter_": len(trace),
     }
     if len(labels) <= clusters.few_rows:
-        return Fit(attributes, trace, stopped)
+        return Fit(attributes, trace, stopped, reached=stopped in (UNCHANGED, SHORT_STEPS))
     claims = clusters.labels_claim(centers, labels), _centers_claim(moved, goal, clusters)
     if least is None:
         least = clusters.least_objective(len(centers)) if inertia > 0.0 else 0.0

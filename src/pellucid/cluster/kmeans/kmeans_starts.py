@@ -20,7 +20,7 @@ from pellucid.cluster.kmeans.kmeans_starts_kernels import AT_ONCE
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.nearest_centers import pieces
 from pellucid.core.arrays import is_foreign
-from pellucid.core.threads import run_blocks, split_evenly
+from pellucid.core.threads import WORTH_SHARING, run_blocks, split_evenly
 from pellucid.core.types import Array
 from pellucid.proofs.training_data import TrainingData
 
@@ -91,7 +91,8 @@ class DrawnRows:
             self.rows.gains_of(piece, self.weight, candidates, *state, gains)
             return gains
 
-        return np.asarray(np.sum(run_blocks(work, self.pieces), axis=0))
+        run = run_blocks if self.rows.shape[0] * candidates.size >= WORTH_SHARING else map
+        return np.asarray(np.sum(list(run(work, self.pieces)), axis=0))
 
     def add_farthest(self) -> None:
         """Make the row farthest from all centers one, of equally far ones the first in the order of the draws."""

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from pellucid.core.array_api import array_namespace, device
 from pellucid.core.arrays import as_tensor, is_foreign, on_host, readable
 from pellucid.core.cards import LATER, card_of
+from pellucid.core.estimator import let_go_of_rows
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def at_place(model: Any, place: Place) -> Any:
 
 def settle(model: Any, place: Place, way: str) -> None:
     """Move the fitted attributes of a model to a place, and let ``backend_`` say so."""
+    let_go_of_rows(model)  # the evidence is made of what is on the host
     kinds = card_of(type(model)).attributes
     for name, value in list(vars(model).items()):
         if name in kinds:

@@ -203,7 +203,8 @@ def coordinate_factors(descent: FactorDescent, effort: Effort) -> Fit:
             stopped = "no entry gains more than tol" if residual <= goal else "a callback"
             break
     descent.even_out()
-    return Fit({"weights_": descent.W.T, "components_": descent.H, "n_iter_": n_iter}, trace, stopped)
+    attributes = {"weights_": descent.W.T, "components_": descent.H, "n_iter_": n_iter}
+    return Fit(attributes, trace, stopped, reached=bool(residual <= goal))
 
 
 def beyond(before: Factors, last: Factors, part: float) -> Factors:

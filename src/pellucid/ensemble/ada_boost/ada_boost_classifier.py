@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from pellucid.core.cards import card_of
-from pellucid.core.estimator import CertifiedEstimator, fit_method
+from pellucid.core.estimator import CertifiedEstimator, fit_method, let_go_of_rows
 from pellucid.core.labels import known_codes
 from pellucid.core.random_state import LARGEST_SEED
 from pellucid.core.threads import own_threads
@@ -131,7 +131,9 @@ class AdaBoostClassifier(ClassifierMixin, CertifiedEstimator):
         }
         self._seen_in_rounds = {"member_votes": np.array(votes[:n_rounds]), "next_error": found.next_error}
         try:
-            return self._adopt(as_fit(found, self.n_estimators, attributes), data)
+            self._adopt(as_fit(found, self.n_estimators, attributes), data)
+            let_go_of_rows(self)
+            return self
         finally:
             del self._seen_in_rounds  # only the proof at the fit asks for it
 

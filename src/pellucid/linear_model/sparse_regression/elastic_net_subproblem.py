@@ -239,7 +239,8 @@ class ElasticNetPenalty:
     def at(self, w: Array) -> float:
         """Return the penalty of ``w``."""
         used = w[np.flatnonzero(w)]
-        return self.l1 * float(np.abs(used).sum()) + 0.5 * self.l2 * float(used @ used)
+        lengths = self.l1 * float(np.abs(used).sum()) if self.l1 else 0.0
+        return lengths + 0.5 * self.l2 * float(used @ used)
 
     def slopes(self, correlations: Array) -> Array:
         """Return what ``l1`` is compared with: a coordinate at 0 stays there if its slope is at most ``l1``."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -207,6 +207,19 @@ def proved_certificate(machines: Sequence[MachineMeasures], tol: float, doubt: s
         tol,
         doubt,
     )
+
+
+MOST_KEPT = 1 << 12
+"""Training rows up to which the measures are kept until somebody asks for the certificate."""
+
+
+def evidence(
+    machines: Sequence[MachineMeasures], parameters: Any, kernel: Kernel, data: TrainingData, *, converged: bool
+) -> dict[str, Any]:
+    """Return what a ``Fit`` says of measured machines: the certificate, or how to make it when somebody asks."""
+    if converged and kernel.positive and len(data.y) <= MOST_KEPT:
+        return {"later": {"certificate_": partial(proved_certificate, machines, parameters.tol, "")}}
+    return {"certificate": proved_certificate(machines, parameters.tol, doubt_about(kernel, data))}
 
 
 MOST_ROWS = 1000

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from pellucid.core.arrays import is_foreign, on_host
-from pellucid.core.threads import run_blocks, thread_count
+from pellucid.core.threads import WORTH_SHARING, run_blocks, thread_count
 from pellucid.core.types import Array, SparseOrDense
 from pellucid.core.watching import Watch, ignore
 from pellucid.kernels.formulas import Linear
@@ -32,7 +32,8 @@ def fit_pairs(
     X: SparseOrDense, pairs: list[PairRows], kernel: Kernel, parameters: Any, watch: Watch = ignore
 ) -> list[MachineFit]:
     """Return one machine per pair; the threads share ``cache_size``. ``watch`` sees all after each iteration."""
-    together = 1 if watch is not ignore or kernel.has_function else min(thread_count(), len(pairs))
+    in_turn = watch is not ignore or kernel.has_function or sum(len(pair.rows) ** 2 for pair in pairs) < WORTH_SHARING
+    together = 1 if in_turn else min(thread_count(), len(pairs))
     if len(pairs) > 1:  # each class is in several of them
         X, kernel = few_products(X, kernel)
     so_far = [(np.zeros(len(pair.rows)), 0.0) for pair in pairs]

@@ -57,7 +57,9 @@ def fit_machines(data: TrainingData, parameters: Any, watch: Watch, seed: int) -
     if parameters.loss == "hinge":
         alphas = np.stack([np.zeros(rows.n) if machine.alpha is None else machine.alpha for machine in machines])
         attributes["dual_coef_"] = data.spread(alphas * signs)
-    return Fit(attributes, Trace.joined([machine.trace for machine in machines], numbered="machine"))
+    reached = all(machine.gap <= effort.goal * machine.objective for machine in machines)
+    trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
+    return Fit(attributes, trace, reached=reached)
 
 
 def _solve_each(rows: AugmentedRows, signs: Array, cost: Array, solve: Solve, effort: Effort) -> list[MarginFit]:

@@ -14,7 +14,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.proofs.training_data import TrainingData
-from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, evidence
 from pellucid.svm.kernel_machine.machine_problem import MachineFit
 from pellucid.svm.kernel_machine.machine_rows import in_layout, merged_rows, steady_rows, svc_pairs
 from pellucid.svm.kernel_machine.pairwise_machines import fit_pairs
@@ -58,8 +58,8 @@ class PairSolver:
             rows = steady_rows(self.kernel, self.data.X).X
             attributes |= calibrate(replace(self.data, X=rows), self.pairs, self.kernel, self.parameters)
         trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
-        doubt = doubt_about(self.kernel, self.data)
-        return Fit(attributes, trace, certificate=proved_certificate(measures, self.parameters.tol, doubt))
+        claims = evidence(measures, self.parameters, self.kernel, self.data, converged=not attributes["fit_status_"])
+        return Fit(attributes, trace, **claims)
 
     def watched(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solvers have so far."""

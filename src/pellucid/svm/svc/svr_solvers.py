@@ -11,7 +11,7 @@ from pellucid.core.fit import Fit
 from pellucid.core.types import Array
 from pellucid.core.watching import Watch
 from pellucid.proofs.training_data import TrainingData
-from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, doubt_about, proved_certificate
+from pellucid.svm.kernel_machine.machine_measures import MachineMeasures, evidence
 from pellucid.svm.kernel_machine.machine_problem import MachineProblem
 from pellucid.svm.kernel_machine.machine_rows import merged_rows, row_costs, steady_rows
 from pellucid.svm.kernel_machine.machine_solver import solve_machine
@@ -60,8 +60,8 @@ class TubeSolver:
             "n_iter_": int(machine.n_iter),
             "fit_status_": int(not machine.converged),
         }
-        certificate = proved_certificate([found], parameters.tol, doubt_about(self.kernel, self.data))
-        return Fit(attributes, machine.trace, certificate=certificate)
+        claims = evidence([found], parameters, self.kernel, self.data, converged=machine.converged)
+        return Fit(attributes, machine.trace, **claims)
 
     def watched(self, coef: Array, intercept: float) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solver has so far."""

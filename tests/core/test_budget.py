@@ -114,22 +114,6 @@ def test_the_seconds_count_from_the_start_given():
     assert budget.seconds_left() <= 6.0
 
 
-def test_paused_seconds_do_not_count():
-    with Budget(0.5) as budget:
-        before = budget.seconds_left()
-        with budget.paused():
-            work_for(0.3)
-        assert before - budget.seconds_left() < 0.2
-
-
-def test_work_goes_on_for_the_seconds_that_do_not_count():
-    begun = time.monotonic()
-    with Budget(5.0) as budget:
-        budget.uncounted = lambda: min(time.monotonic() - begun, 0.4)  # as if it compiled at first
-        assert budget.attempt(lambda: work_for(0.45), 0.2) == ("done", "")
-        assert budget.attempt(lambda: work_for(30.0), 0.2) == (None, "time")
-
-
 @pytest.mark.parametrize("cut_by", ["time", "interruption"])
 def test_a_compiler_is_not_left_in_pieces(cut_by):
     compiler = {"__name__": "numba.core.something", "work_for": work_for}

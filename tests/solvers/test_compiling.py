@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 
 from pellucid.solvers import compiling_kernels
-from pellucid.solvers.compiling_kernels import kept, stamp_of
+from pellucid.solvers.compiling_kernels import is_kept, kept, stamp_of
 from pellucid.tree.decision_tree import growth_kernels
 
 
@@ -100,3 +103,117 @@ def test_code_gives_the_same_bits_compiled_and_read_from_disk(tmp_path):
         )
         said.append(found.stdout)
     assert len(set(said)) == 1
+
+
+def tripled():
+    """A loop that no process has compiled yet."""
+
+    @kept
+    def tripled(x):
+        return 3 * x
+
+    return tripled
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def files_in(folder):
+    return sorted(folder.rglob("*.nbc"))
+
+
+def test_kept_code_is_read_and_not_compiled(folder):
+    first, again = tripled(), tripled()
+    assert not is_kept(first)
+    first(1.5)
+    assert is_kept(again)
+    assert again(1.5) == 4.5
+    assert sum(again.compiled.stats.cache_hits.values()) == 1
+
+
+@pytest.mark.parametrize("spoil", [lambda _: b"", lambda data: data[:-100], lambda data: os.urandom(len(data))])
+def test_a_spoiled_file_is_compiled_again_and_replaced(folder, spoil):
+    tripled()(1.5)
+    (file,) = files_in(folder)
+    whole = file.read_bytes()
+    file.write_bytes(spoil(whole))
+    again = tripled()
+    assert not is_kept(again)
+    assert again(1.5) == 4.5
+    assert is_kept(again)
+
+
+def test_code_for_other_arguments_is_never_run(folder):
+    tripled()(1.5)
+    (floats,) = files_in(folder)
+    tripled()(np.arange(3.0))
+    (arrays,) = set(files_in(folder)) - {floats}
+    arrays.write_bytes(floats.read_bytes())
+    assert list(tripled()(np.arange(3.0))) == [0.0, 3.0, 6.0]
+
+
+def test_code_of_another_source_is_not_read(folder, monkeypatch):
+    tripled()(1.5)
+    monkeypatch.setattr(compiling_kernels, "stamp_of", lambda _path: "changed")
+    assert not is_kept(tripled())
+
+
+def test_without_a_folder_loops_are_compiled_each_time(tmp_path, monkeypatch):
+    from numba.core.caching import CacheImpl, UserProvidedCacheLocator
+
+    (tmp_path / "a file").touch()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "a file" / "below it"))
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [UserProvidedCacheLocator])
+    loop = tripled()
+    assert loop(1.5) == 4.5
+    assert not is_kept(loop)
+
+
+@pytest.mark.parametrize("name", ["open", "replace"])
+def test_on_a_full_disk_loops_are_compiled_each_time(folder, monkeypatch, name):
+    loop = tripled()
+    assert not is_kept(loop)
+
+    def full(*_given, **_named):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    from numba.core import caching
+
+    monkeypatch.setattr(*((caching, "open", full) if name == "open" else (caching.os, "replace", full)), raising=False)
+    assert loop(1.5) == 4.5
+    assert not is_kept(loop)
+    assert not list(folder.rglob("*.tmp.*"))
+
+
+def test_processes_that_compile_at_once_do_not_disturb_each_other(tmp_path):
+    code = """
+import sys, numpy as np
+from pellucid.tree.decision_tree.growth_kernels import keep_orders
+orders, place = np.array([[2, 0, 1]], sys.argv[1]), np.array([1, 0, 2], np.uint32)
+kept = np.zeros((1, 3), np.uint32)
+keep_orders(orders, place, kept)
+print(kept.tolist(), sum(keep_orders.compiled.stats.cache_hits.values()))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def start(kind):
+        return subprocess.Popen([sys.executable, "-c", code, kind], env=environment, stdout=subprocess.PIPE, text=True)
+
+    for hits in (None, "1"):
+        for process in [start(kind) for kind in ("uint32", "uint32", "int64")]:
+            said = process.communicate()[0].split()
+            assert said[:3] == ["[[2,", "1,", "0]]"]
+            assert hits in (None, said[-1])
+
+
+def test_compiling_that_was_killed_leaves_nothing_that_is_wrong(folder):
+    tripled()(1.5)
+    (file,) = files_in(folder)
+    whole = file.read_bytes()
+    file.rename(file.with_name(f"{file.name}.tmp.0123"))  # killed before the file had its name
+    assert tripled()(1.5) == 4.5
+    assert len(files_in(folder)) == 1
+    assert len(file.read_bytes()) == len(whole)

@@ -51,8 +51,6 @@ class Budget:
         The ``time.monotonic()`` at which they are over.
     interrupted : bool
         Whether Ctrl-C was pressed.
-    uncounted : callable
-        Returns seconds so far that do not count, such as those of compiling, which are paid once.
     slowdown : float
         How many times as long as its computing work takes, because others compute on the same machine: see ``gauged``.
     """
@@ -61,32 +59,13 @@ class Budget:
         self.seconds = seconds
         self.deadline = (time.monotonic() if start is None else start) + seconds
         self.interrupted = False
-        self.uncounted: Callable[[], float] = float
         self.slowdown = 1.0
-        self._paused = 0.0
         self._working, self._cut_by, self._until = False, "", math.inf
         self._handlers_before: dict[int, Any] = {}
 
     def seconds_left(self) -> float:
         """Return the seconds left, negative after the deadline."""
-        return self.deadline - self._now()
-
-    def _now(self) -> float:
-        """Return the time, less all that does not count."""
-        return time.monotonic() - self.seconds_not_counted()
-
-    def seconds_not_counted(self) -> float:
-        """Return the seconds so far that do not count."""
-        return self._paused + self.uncounted()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Do not count the seconds of this block."""
-        start = self._now()
-        try:
-            yield
-        finally:
-            self._paused += self._now() - start
+        return self.deadline - time.monotonic()
 
     @contextmanager
     def gauged(self) -> Iterator[None]:
@@ -103,7 +82,7 @@ class Budget:
             return None, "interruption" if self.interrupted else "time"
         try:
             try:
-                self._cut_by, self._until, self._working = "", self._now() + seconds, True
+                self._cut_by, self._until, self._working = "", time.monotonic() + seconds, True
                 self._ring_after(seconds)
                 return work(), ""
             finally:
@@ -133,8 +112,8 @@ class Budget:
             signal.setitimer(signal.ITIMER_REAL, seconds, RING_AGAIN if seconds else 0.0)
 
     def _on_alarm(self, _signal: int, frame: FrameType | None) -> None:
-        left = self._until - self._now()
-        if self._working and not self._cut_by and left > EARLY:  # seconds since the alarm was set do not count
+        left = self._until - time.monotonic()
+        if self._working and not self._cut_by and left > EARLY:
             self._ring_after(left)
         elif self._working:
             self._cut_by = self._cut_by or "time"

@@ -2,9 +2,12 @@
 
 # mypy: allow-untyped-defs
 
+import gc
 import hashlib
+import pickle
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from threading import RLock
@@ -13,12 +16,15 @@ from typing import Any, Self
 ROOM = Path(__file__).parents[1]
 """Where the files of the package are."""
 
-PLAIN: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+PLAIN: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 LEAN: dict[str, Any] = {**PLAIN, "_nrt": False}
 """For loops that allocate nothing: their arrays need no reference counts."""
-INNER: dict[str, Any] = {**LEAN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {**LEAN, "no_cpython_wrapper": True}
 
 ANY_ORDER = {"nnan", "nsz", "reassoc", "contract"}
+
+SEAL = hashlib.sha256().digest_size
+"""Bytes at the start of a kept file: the hash of what follows, and of the files that it was compiled from."""
 
 _making = RLock()
 
@@ -48,7 +54,10 @@ class Loop:
             if "_compiled" not in vars(self):
                 from numba import njit
 
-                self._compiled = _stamped(njit(**self._options, pipeline_class=_compiler())(self.py_func))
+                options = {name: value for name, value in self._options.items() if name != "cache"}
+                self._compiled = njit(**options, pipeline_class=_compiler())(self.py_func)
+                if "cache" in self._options:
+                    _keep(self._compiled)
                 type(self).__call__ = staticmethod(self._compiled)  # type: ignore[method-assign]  # own class
         return self._compiled
 
@@ -61,6 +70,8 @@ class Loop:
 def _compiler() -> Any:
     """Return the compiler of code that calls its own copies of what it calls, which give the same bits everywhere.
 
+    What only others call has therefore no code of its own, and is optimized where it is copied to.
+
     The copies in a loop are optimized once more than what they are copies of, and sums that may be taken in any order
     are then taken in another one. Left to the linker, a loop would call the original in the process that compiles it,
     its own copy where it is read from disk, and that of another loop where that one came first.
@@ -68,6 +79,8 @@ def _compiler() -> Any:
     from llvmlite.binding import Linkage
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
+
+    QuickFlags = _quick_look_ups()
 
     class OwnCopies(JITCodeLibrary):
         def _finalize_final_module(self):
@@ -79,13 +92,79 @@ def _compiler() -> Any:
             for copy in copies:  # the code is made; whoever has this loop compiled in shares the copies with it
                 copy.linkage = Linkage.linkonce_odr
 
+    class NoCode(JITCodeLibrary):
+        """Of a loop that only others call: they have copies, so that code of its own would never run."""
+
+        in_any_order = False
+
+        def _optimize_final_module(self):
+            if self.in_any_order:  # a sum would have another order if it were optimized once less
+                super()._optimize_final_module()
+
+        def _finalize_final_module(self):
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        def get_pointer_to_function(self, _name):
+            self._ensure_finalized()
+            return 0
+
+        codegen = property(lambda self: self)
+
+        def set_env(self, _name, _env):
+            pass
+
     class OwnCopiesCompiler(Compiler):
         def compile_extra(self, func):
-            self.state.library = OwnCopies(self.state.targetctx.codegen(), func.__qualname__)
+            flags = self.state.flags
+            kind = NoCode if flags.no_cpython_wrapper else OwnCopies
+            self.state.library = kind(self.state.targetctx.codegen(), func.__qualname__)
+            self.state.library.in_any_order = bool(flags.fastmath)
             self.state.library.enable_object_caching()
-            return super().compile_extra(func)
+            self.state.flags = QuickFlags(flags)
+            collects = gc.isenabled()
+            gc.disable()  # the compiler makes millions of objects and keeps most of them
+            try:
+                return super().compile_extra(func)
+            finally:
+                if collects:
+                    gc.enable()
 
     return OwnCopiesCompiler
+
+
+def _quick_look_ups() -> Any:
+    """Have numba look up once how a function of its own is called with some types; return options that compare quickly.
+
+    It looks for ``a[i]`` among all that can be indexed, whenever it meets one, and compares the options of the compiler
+    on the way, default by default: a quarter of the time of a first fit. What it finds is the same.
+    """
+    from numba.core.compiler import Flags
+    from numba.core.targetconfig import ConfigStack
+    from numba.core.types import Function
+
+    defaults, any_hash = Flags().values(), hash(Flags())
+
+    class QuickFlags(Flags):
+        def values(self):
+            return defaults | self._values
+
+        def __hash__(self):
+            return any_hash  # the same for all, as numba's
+
+        def __eq__(self, other):
+            return (isinstance(other, Flags) and self._values == other._values) or super().__eq__(other)
+
+    found, look_up = {}, Function.get_call_type
+
+    def remembered(self, context, args, kws):
+        key = (id(self), context, tuple(args), tuple(kws.items()), ConfigStack.top_or_none())
+        if key not in found:
+            found[key] = self, look_up(self, context, args, kws)  # with itself, so that its id is not given again
+        return found[key][1]
+
+    Function.get_call_type = remembered  # type: ignore[method-assign]
+    return QuickFlags
 
 
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -118,24 +197,59 @@ lean_and_kept: Any = kept(**LEAN)
 
 def is_kept(kernel: Loop) -> bool:
     """Return whether code of a loop is on disk, for some kind of arguments."""
-    index = _index_of(kernel.compiled)
-    return bool(hasattr(index, "_load_index") and index._load_index())
+    files = getattr(getattr(kernel.compiled, "_cache", None), "_cache_file", None)
+    return files is not None and files.are_there()
 
 
-def _stamped(compiled: Any) -> Any:
-    """Return the compiler's object of a loop, which will not read from disk what was compiled from other files.
+def _keep(compiled: Any) -> None:
+    """Have the code of a loop kept on disk, one file for each kind of arguments, if there is a folder for it.
 
-    It would take kept code for fresh as long as the file of the function is the same, though other files are compiled
-    into it: with a constant changed elsewhere it would write past the end of an array.
+    numba's own way takes kept code for fresh as long as the file of the function is the same, though other files are
+    compiled into it: with a constant changed elsewhere it would write past the end of an array. It believes what is in
+    a file, and an index of files that two processes can write at once, or that is written before what it names: code
+    for other arguments would run. Here a file that is not whole, or is of another source, is as good as none.
     """
-    index = _index_of(compiled)
-    if hasattr(index, "_source_stamp"):
-        index._source_stamp = (index._source_stamp, stamp_of(Path(compiled.py_func.__code__.co_filename)))
-    return compiled
+    from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+    class Files(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+        def _path(self, kind: str) -> Path:
+            return Path(self._cache_path, self._index_name).with_suffix(f".{kind}.nbc")
 
-def _index_of(compiled: Any) -> Any:
-    return getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+        def _seal(self, data: bytes) -> bytes:
+            return hashlib.sha256(repr((self._version, self._source_stamp)).encode() + data).digest()
+
+        def _read(self, path: Path) -> bytes | None:
+            with suppress(OSError):
+                found = path.read_bytes()
+                if found[:SEAL] == self._seal(found[SEAL:]):
+                    return found[SEAL:]
+            return None
+
+        def _path_for(self, key: Any) -> Path:
+            return self._path(hashlib.sha256(repr(key[:2]).encode()).hexdigest()[:16])
+
+        def save(self, key: Any, data: Any) -> None:
+            data = self._dump((key, data))
+            with self._open_for_write(str(self._path_for(key))) as file:
+                file.write(self._seal(data) + data)
+
+        def load(self, key: Any) -> Any:
+            found = self._read(self._path_for(key))
+            kept_key, data = pickle.loads(found) if found else (None, None)
+            return data if kept_key == key else None
+
+        def are_there(self) -> bool:
+            return any(self._read(path) for path in Path(self._cache_path).glob(self._path("*").name))
+
+    class Cache(FunctionCache):  # type: ignore[misc]
+        def _guard_against_spurious_io_errors(self) -> Any:
+            return suppress(OSError)  # what cannot be read or written is compiled, this time and the next
+
+    with suppress(RuntimeError, OSError):  # no folder, or none that can be written
+        cache = Cache(compiled.py_func)
+        stamp = cache._cache_file._source_stamp, stamp_of(Path(compiled.py_func.__code__.co_filename))
+        cache._cache_file = Files(cache.cache_path, cache._impl.filename_base, stamp)
+        compiled._cache = cache
 
 
 def stamp_of(path: Path) -> str:

@@ -68,10 +68,23 @@ MEAN = Contestant("mean", "", DummyRegressor, is_baseline=True)
 SLOW = Contestant("slow", "", Slow)
 
 
-def compared(contestants, table, seconds=60.0):
+class Ahead:
+    """Compiles for a method, until the clock says so."""
+
+    def __init__(self, contestant, clock, until):
+        self.contestant, self.clock, self.until = contestant, clock, until
+
+    def covers(self, contestant):
+        return contestant.name == self.contestant.name and self.clock.now < self.until
+
+    def wait(self, seconds):
+        self.clock.sleep(seconds)
+
+
+def compared(contestants, table, seconds=60.0, ahead=None):
     stages = []
     with Budget(seconds + report_seconds(0)) as budget:
-        scores, untried = compare(contestants, table, budget, stages.append)
+        scores, untried = compare(contestants, table, budget, stages.append, ahead)
     return scores, untried, stages
 
 
@@ -135,6 +148,18 @@ def test_stages_tell_the_method_the_folds_and_the_best():
     ]  # fmt: skip
     assert stages[-1].best.contestant is LINE
     assert stages[-1].total == 6
+
+
+@pytest.mark.parametrize(("until", "n_tried"), [(5.0, 3), (90.0, 2)])
+def test_compiling_counts_and_who_waits_for_it_comes_last(clock, until, n_tried):
+    waits = Contestant("waits", "", LinearRegression)
+    found, untried, stages = compared([waits, LINE, MEAN], rows(), ahead=Ahead(waits, clock, until))
+    assert {len(one.errors) for one in found} == {3}
+    assert [one.name for one in found][:2] == ["mean", "line"]
+    assert len(found) == n_tried
+    assert [(one.name, one.reason) for one in untried] == [("waits", "no time left")][n_tried - 2 :]
+    assert clock.now == pytest.approx(min(until, 60.0), abs=1.0)
+    assert "compiling trees, once on this machine" in [stage.method for stage in stages]
 
 
 def test_a_method_that_would_not_end_in_time_is_given_up_after_the_first_fold(clock):

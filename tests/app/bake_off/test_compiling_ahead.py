@@ -1,4 +1,4 @@
-"""Loops are compiled once, in a second process, outside of the time budget."""
+"""Loops are compiled once, in a second process, while methods run that need none of them."""
 
 import sys
 import time
@@ -25,6 +25,8 @@ def test_only_trees_wait_and_only_until_it_has_ended():
     ahead = running(0.2)
     assert ahead.covers(TREE)
     assert not ahead.covers(LINE)
+    ahead.wait(0.01)
+    assert ahead.covers(TREE)
     ahead.wait()
     assert not ahead.covers(TREE)
 
@@ -35,14 +37,14 @@ def test_a_process_that_is_not_needed_any_more_is_ended():
     assert time.monotonic() - begun < 30.0
 
 
-def test_where_everything_is_compiled_nothing_runs(monkeypatch):
-    monkeypatch.setattr(module, "_is_compiled", lambda: True)
+def test_where_everythingis_compiled_nothing_runs(monkeypatch):
+    monkeypatch.setattr(module, "is_compiled", lambda: True)
     with compiling_ahead([TREE], NUMBERS, LABELS) as ahead:
         assert not ahead.covers(TREE)
 
 
 def test_without_trees_nothing_runs(monkeypatch):
-    monkeypatch.setattr(module, "_is_compiled", lambda: False)
+    monkeypatch.setattr(module, "is_compiled", lambda: False)
     with compiling_ahead([LINE], NUMBERS, LABELS) as ahead:
         assert not ahead.covers(TREE)
 
@@ -50,7 +52,7 @@ def test_without_trees_nothing_runs(monkeypatch):
 @pytest.mark.parametrize(("y", "n_classes"), [(LABELS, "2"), (np.arange(9), "3"), (None, "0")])
 def test_the_process_is_told_the_kind_of_target(monkeypatch, y, n_classes):
     told = []
-    monkeypatch.setattr(module, "_is_compiled", lambda: False)
+    monkeypatch.setattr(module, "is_compiled", lambda: False)
     monkeypatch.setattr(module.CompilingAhead, "__init__", lambda self, command: told.append(command))
     monkeypatch.setattr(module.CompilingAhead, "stop", lambda self: None)
     with compiling_ahead([TREE], NUMBERS, y):

@@ -414,7 +414,7 @@ def compiled_by_fitting(monkeypatch):
 def test_warm_up_fits_every_method_of_a_family(compiled_by_fitting):
     from pellucid.app.cli import warm_up
 
-    warm_up._compile_methods("several", ["Ridge", "MultinomialNB"])
+    warm_up._compile_methods(["Ridge", "MultinomialNB"])
     found = {type(model).__name__ for model in compiled_by_fitting if hasattr(model, "certificate_")}
     assert found == {"Ridge", "MultinomialNB"}
 
@@ -422,7 +422,8 @@ def test_warm_up_fits_every_method_of_a_family(compiled_by_fitting):
 def test_warm_up_fits_what_a_comparison_of_tables_fits(compiled_by_fitting):
     from pellucid.app.cli import warm_up
 
-    warm_up.compile_tables()
+    for n_classes in warm_up.TASKS:
+        warm_up.compile_tables(n_classes)
     kinds = {type(model[-1]).__name__ for model in compiled_by_fitting if hasattr(model[-1], "n_features_in_")}
     assert {"LogisticRegression", "HistGradientBoostingClassifier", "HistGradientBoostingRegressor"} <= kinds
 

@@ -51,6 +51,8 @@ CHEAP = ("ridge", "logistic regression", "decision tree")
 LATE_SECONDS = 10.0
 """That such a method may take."""
 WARM_ROWS, WARM_ROUNDS = 500, 3
+LISTENING = 0.2
+"""Seconds of waiting for a compiler, after which Ctrl-C is seen."""
 NO_TIME = "no time left"
 CUT_SHORT = {"time": NO_TIME, "interruption": "interrupted"}
 LATE = tuple(CUT_SHORT.values())
@@ -150,8 +152,12 @@ class _Contest:
         self.total = self.done + len(suited) * n_splits
         seconds = self._seconds_per_fit(suited)
         limited = within_time(suited, self.paces, self.splits.n_training, seconds)
-        on_first = self._run_first_split(limited, in_heats)
-        self._run_other_splits(on_first, drop=bool(sizes))
+        on_first: list[MethodScore] = []
+        later = [one for one in limited if self.ahead.covers(one)]  # compiled meanwhile: when all others have scores
+        for together in ([one for one in limited if one not in later], later):
+            in_round = self._run_first_split(together, in_heats)
+            self._run_other_splits(in_round, drop=bool(sizes))
+            on_first += in_round
         self._tune()
         found = next((some for some in (self.scores, on_first, in_heats) if best_of(some) is not None), self.scores)
         if best_of(found) is None and not self.budget.interrupted:
@@ -222,9 +228,9 @@ class _Contest:
     def _run_first_split(self, contestants: Sequence[Contestant], in_heats: Sequence[MethodScore]) -> list[MethodScore]:
         """Return the scores of all methods on the first split: from here on each is a usable answer."""
         found: list[MethodScore] = []
-        # first those that are ready to run, last the baseline, which says least
-        for contestant in sorted(contestants, key=lambda one: (one.is_baseline, self.ahead.covers(one))):
-            reserve = self._reserve(best_of(found))
+        # last the baseline, which says least
+        for contestant in sorted(contestants, key=lambda one: one.is_baseline):
+            reserve = self._reserve(best_of([*self.scores, *found]))
             score: MethodScore | str = NO_TIME
             if self._affords(contestant, 1, self._expected(contestant, self.splits.n_training), reserve):
                 score = self._attempt(contestant, reserve, partial(self._first_split, contestant))
@@ -285,8 +291,11 @@ class _Contest:
         """Return the score of a method, or why there is none."""
         if self.ahead.covers(contestant):
             self._tell("compiling trees, once on this machine")
-            with self.budget.paused():
-                self.ahead.wait()
+            while self.ahead.covers(contestant) and not self.budget.interrupted:
+                left = self.budget.seconds_left() - reserve
+                if left <= 0.0:
+                    return NO_TIME
+                self.ahead.wait(min(left, LISTENING))
         self._tell(contestant.name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the chosen method warns of is said when it is fitted for good

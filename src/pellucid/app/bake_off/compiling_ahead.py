@@ -1,7 +1,7 @@
 """The loops of trees, compiled in a second process while this one runs the methods that need none of them.
 
 They take longer to compile than all fits to a small table take together. What is compiled is kept on disk: it is paid
-once, and the process that waits for it reads it from there.
+once, and the process that waits for it reads it from there. If it takes longer than there is time, there are no trees.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -39,13 +39,13 @@ class CompilingAhead:
 
     def covers(self, contestant: Contestant) -> bool:
         """Return whether the loops of a method are being compiled."""
-        return self._process is not None and contestant.takes_categories
+        return contestant.takes_categories and self._process is not None and self._process.poll() is None
 
-    def wait(self) -> None:
-        """Wait for the end. If the process has failed, the loops are compiled when they are needed."""
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait for the end, or so long. If the process has failed, the loops are compiled when they are needed."""
         if self._process is not None:
-            self._process.wait()
-            self._process = None
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
 
     def stop(self) -> None:
         """End the process if it still runs: a loop that it was at is compiled another time."""
@@ -57,7 +57,7 @@ class CompilingAhead:
 @contextmanager
 def compiling_ahead(contestants: Sequence[Contestant], columns: Columns, y: Array | None) -> Iterator[CompilingAhead]:
     """Compile what trees need for a target like this (None: numbers) while the block runs, unless it is compiled."""
-    needed = any(contestant.takes_categories for contestant in contestants) and not _is_compiled()
+    needed = any(contestant.takes_categories for contestant in contestants) and not is_compiled()
     n_classes = 0 if y is None else len(np.unique(y))
     kinds = (str(min(n_classes, 3)), str(int(bool(columns.of(*WORD_KINDS)))))
     ahead = CompilingAhead((sys.executable, "-m", __name__, *kinds) if needed else ())
@@ -67,7 +67,7 @@ def compiling_ahead(contestants: Sequence[Contestant], columns: Columns, y: Arra
         ahead.stop()
 
 
-def _is_compiled() -> bool:
+def is_compiled() -> bool:
     """Return whether a boosted tree has been grown on this machine before."""
     from pellucid.ensemble.hist_gradient_boosting.growing_kernels import grow_tree
     from pellucid.solvers.compiling_kernels import is_kept

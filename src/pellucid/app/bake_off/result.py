@@ -88,7 +88,7 @@ class BakeOffResult:
     verified: Certificate | str = ""
     """What independent code found in the saved model and its table after the fit, or why nobody looked."""
     compiling_seconds: float = 0.0
-    """Of these, spent with compiling loops, which is done once on a machine and outside of the time budget."""
+    """Of these, spent with compiling loops, which is done once on a machine; a second process may do more of it."""
     flexibility: str = ""
     """What the other methods say about one that underfits."""
     n_in_files: int | None = None

@@ -23,7 +23,7 @@ def demo(
     target: Annotated[
         Demo, typer.Option(help="Learn a class (diagnosis of a tumour) or a number (progression of diabetes).")
     ] = Demo.diagnosis,
-    time: Annotated[str, typer.Option(help="Time budget, such as 30s or 2m.")] = "30s",
+    time: Annotated[str, typer.Option(help="Time budget, such as 30s or 2m.")] = "6s",
     out: Annotated[Path, typer.Option(help="Folder for the model file and the report.")] = Path("learned"),
 ) -> None:
     """Run 'pellucid fit' on a bundled table, and say which command that was."""

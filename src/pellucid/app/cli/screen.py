@@ -66,8 +66,8 @@ def print_result(
         console.print(f"- {caution}", highlight=False, markup=False, style="yellow")
     if result.compiling_seconds >= WORTH_SAYING:
         console.print(
-            f"{result.compiling_seconds:.0f} s went into compiling loops, once on this machine and outside of the time "
-            "given; 'pellucid warm-up' does it for all methods.",
+            f"{result.compiling_seconds:.0f} s of the time went into compiling loops, once on this machine; "
+            "'pellucid warm-up' does it for all methods.",
             highlight=False,
             style="dim",
         )

@@ -14,9 +14,11 @@ MANY_ROWS = 2100
 MOST_ITERATIONS = 10
 """What an iteration needs is compiled by then."""
 
-TREES = "tree"
+TREES, BOOSTING = "tree", "boosting"
 SHARES_LOOPS = {"ensemble": TREES}
 """Families whose loops are those of another: one process compiles for both."""
+TASKS = (2, 3, 0)
+"""Classes of the targets that ``pellucid fit`` compares methods for; 0 stands for numbers."""
 ANSWERS = ("predict", "transform", "kneighbors")
 
 
@@ -27,6 +29,8 @@ def warm_up() -> None:
     from multiprocessing import get_context
     from time import monotonic
 
+    from pellucid.app.bake_off.compiling_ahead import is_compiled
+    from pellucid.app.cli.errors import CommandError
     from pellucid.core.card_index import entries
     from pellucid.core.public_names import is_installed
     from pellucid.core.threads import thread_count
@@ -39,12 +43,16 @@ def warm_up() -> None:
     pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
     with pool, terminal_bar() as show:
         show("compiling", 0, n_methods)
-        waiting = {pool.submit(_compile_methods, family, names): family for family, names in families.items()}
+        waiting = {pool.submit(_compile_methods, names): family for family, names in families.items()}
         waiting[pool.submit(compile_images)] = "images"
+        if TREES in families:  # last, as most is compiled by then: what 'pellucid fit' compares
+            waiting |= {pool.submit(compile_tables, n_classes): "tables" for n_classes in TASKS}
         for done in as_completed(waiting):
             done.result()
             n_done += len(families.get(waiting[done], ()))
             show(f"compiling {waiting[done]}", n_done, n_methods, f"{monotonic() - start:.0f} s")
+    if BOOSTING in families and not is_compiled():
+        raise CommandError("loops must be kept in a folder, and none can be written. Set NUMBA_CACHE_DIR to one.")
     taken = f"{monotonic() - start:.0f} s"
     sys.stdout.write(
         f"{n_methods} methods are compiled, after {taken}: their first fits do not wait for it any more.\n"
@@ -55,17 +63,16 @@ def _families(methods: Iterable[Any]) -> dict[str, list[str]]:
     """Return the names of the methods by family: trees first, which take longest, then those with most methods."""
     found: dict[str, list[str]] = {}
     for method in methods:
-        found.setdefault(SHARES_LOOPS.get(method.family, method.family), []).append(method.name)
-    return dict(sorted(found.items(), key=lambda pair: (pair[0] != TREES, -len(pair[1]))))
+        family = BOOSTING if "GradientBoosting" in method.name else SHARES_LOOPS.get(method.family, method.family)
+        found.setdefault(family, []).append(method.name)
+    return dict(sorted(found.items(), key=lambda pair: (pair[0] not in (TREES, BOOSTING), -len(pair[1]))))
 
 
-def _compile_methods(family: str, names: Sequence[str]) -> None:
-    """Fit the methods of these names; with trees goes what ``pellucid fit`` compares, as most of it are trees."""
+def _compile_methods(names: Sequence[str]) -> None:
+    """Fit the methods of these names."""
     from pellucid.app.bake_off.compiling_ahead import compile_by_fitting
     from pellucid.core.cards import find_card
 
-    if family == TREES:
-        compile_tables()
     for name in names:
         card = find_card(name)
         for model in variants_of(card):
@@ -73,14 +80,13 @@ def _compile_methods(family: str, names: Sequence[str]) -> None:
                 compile_by_fitting(model, *data, answers=ANSWERS, n_asked=ASKED)
 
 
-def compile_tables() -> None:
+def compile_tables(n_classes: int) -> None:
     """Fit what ``pellucid fit`` compares to tables with and without words: some loops are for these only."""
     from pellucid.app.bake_off.compiling_ahead import compile_for
     from pellucid.app.bake_off.contestants import contestants_for
 
-    for n_classes in (2, 3, 0):
-        for words in (True, False):
-            compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
+    for words in (True, False):
+        compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
 
 
 def compile_images() -> None:

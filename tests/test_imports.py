@@ -305,6 +305,51 @@ FAMILIES = [card.estimator.__module__.split(".")[1] for card in all_cards()]
 STATISTICS = "scipy.stats._stats_py"
 
 
+WAITING = {STATISTICS, "scipy.optimize._optimize", "scipy.spatial._kdtree", "asyncio.events", "sklearn.linear_model"}
+WAITING |= {"torch", "matplotlib", "jinja2", "pellucid.app.bake_off.contestants"}
+ROWS = ROOT / "data" / "breast_cancer.csv"
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Return the file of a model that ``pellucid fit`` wrote."""
+    folder = tmp_path_factory.mktemp("fitted")
+    options = ["--target", "diagnosis", "--only", "logistic regression", "--out", folder]
+    modules_of_command("fit", ROWS, *options)
+    return folder / "model.safetensors"
+
+
+@pytest.mark.parametrize(
+    ("verb", "arguments", "may"),
+    [
+        ("predict", ["MODEL", ROWS], set()),
+        ("explain", ["MODEL", ROWS], set()),
+        ("verify", ["MODEL", ROWS, "--target", "diagnosis"], {"scipy.optimize._optimize", "scipy.spatial._kdtree"}),
+        ("exercise", ["nb"], {"sympy", "pandas.core"}),
+        ("show-work", ["[3,1,2]", "[3,2,1]", "--method", "convolution"], {"sympy", "pandas.core"}),
+        ("catalogue", [], set()),
+        ("--help", [], set()),
+    ],
+)
+def test_verbs_import_what_they_need_and_nothing_else(verb, arguments, may, fitted):
+    loaded, _ = modules_of_command(verb, *[fitted if one == "MODEL" else one for one in arguments])
+    heavy = WAITING | {"numba", "sympy"} | (set() if "MODEL" in arguments else {"pandas.core"})
+    assert (heavy - may) & loaded == set()
+
+
+def test_packages_that_wait_have_the_same_names_as_others():
+    code = "import sys; from pellucid.app.cli import postponed; from importlib import import_module; "
+    code += "postponed.postpone_packages(); packages = [import_module(name) for name in sorted(postponed.BY_NAME)]; "
+    code += (
+        "found = [{name: getattr(package, name) for name in postponed._homes_in(package)} for package in packages]; "
+    )
+    code += "assert all(package.__all__ for package in packages); "
+    code += (
+        "assert all(getattr(p, name) is value for p, names in zip(packages, found) for name, value in names.items())"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_answers_of_a_linear_model_need_no_statistics_no_compiler_and_no_other_family(tmp_path):
     frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 0.0]})
     model = LogisticRegression().fit(frame, [0, 0, 1, 1])
@@ -324,10 +369,10 @@ def test_the_catalogue_imports_no_method():
 
 
 def test_statistics_that_are_asked_for_are_those_of_scipy(tmp_path):
-    code = "import sys; from pellucid.app.cli.application import _import_when_used as later; later('scipy.stats'); "
-    code += "import scipy.stats; before = scipy.stats; from scipy.stats.mstats import mquantiles; "
-    code += "from scipy.stats import norm; assert before.norm is norm is sys.modules['scipy.stats'].norm; "
-    code += "assert scipy.stats is sys.modules['scipy.stats'] is not before"
+    code = "import sys; from pellucid.app.cli.postponed import postpone_packages; postpone_packages(); "
+    code += "import scipy.stats; assert 'norm' not in vars(scipy.stats); before = scipy.stats; "
+    code += "from scipy.stats.mstats import mquantiles; from scipy.stats import norm; "
+    code += "assert before.norm is norm; assert before is sys.modules['scipy.stats']; assert before.mstats"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
-from pellucid.app.bake_off.judgement import Judgement
 from pellucid.app.tables.preparation import readable_names
 from pellucid.app.tables.understanding import Columns
 from pellucid.app.tables.word_encoder import WordEncoder
@@ -21,6 +20,9 @@ from pellucid.core.types import Array
 from pellucid.tree import explain_path, greedy_gap, shapley_values
 from pellucid.tree.explaining.rules_in_words import Condition, readable_tree
 from pellucid.tree.optimal_tree.optimal_tree_classifier import DEEPEST
+
+if TYPE_CHECKING:
+    from pellucid.app.bake_off.judgement import Judgement
 
 MOST_LEAVES = 24
 """Of a tree that is drawn."""

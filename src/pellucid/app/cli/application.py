@@ -9,19 +9,11 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
 import pellucid
-from pellucid.app.cli.again import again
-from pellucid.app.cli.catalogue import catalogue
-from pellucid.app.cli.cluster import cluster
-from pellucid.app.cli.compare import compare
-from pellucid.app.cli.demo import demo
-from pellucid.app.cli.describe import describe
-from pellucid.app.cli.detect import detect
 from pellucid.app.cli.errors import (
     INTERRUPTED,
     ClaimError,
@@ -30,34 +22,44 @@ from pellucid.app.cli.errors import (
     NothingProvedError,
     refuse_missing,
 )
-from pellucid.app.cli.exercise import exercise
-from pellucid.app.cli.explain import explain
-from pellucid.app.cli.export import export
-from pellucid.app.cli.fit import fit
-from pellucid.app.cli.fit_detector import fit_detector
-from pellucid.app.cli.map import map_
-from pellucid.app.cli.mark import mark
-from pellucid.app.cli.monitor import monitor
-from pellucid.app.cli.play import play
-from pellucid.app.cli.predict import predict
-from pellucid.app.cli.restore import restore
-from pellucid.app.cli.segment import segment
-from pellucid.app.cli.serve import serve
-from pellucid.app.cli.show_work import show_work
-from pellucid.app.cli.verify import verify
-from pellucid.app.cli.warm_up import warm_up
+from pellucid.app.cli.postponed import postpone_packages
 
 DEBUG = "PELLUCID_DEBUG"
 FAILED_INSIDE = 3
 FEW_COLLECTIONS = 50_000
 """Objects made before the collector looks for cycles: imports make many and leave none, and it took a tenth of them."""
 
-application = typer.Typer(
-    name="pellucid",
-    help="Machine learning that shows its work and proves its answer.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
+COMMANDS: tuple[str, ...] = (
+    "demo",
+    "describe",
+    "fit",
+    "cluster",
+    "map",
+    "restore",
+    "segment",
+    "detect",
+    "fit-detector",
+    "predict",
 )
+COMMANDS += ("compare", "explain", "monitor", "export", "serve", "play", "verify", "show-work", "exercise", "mark")
+COMMANDS += ("again", "catalogue", "warm-up")
+"""Each is a function of its file; ``--help`` lists them in this order."""
+
+
+def _application(given: Sequence[str]) -> typer.Typer:
+    """Return what parses these arguments: the command they begin with, or all, to be listed or guessed from."""
+    application = typer.Typer(
+        name="pellucid",
+        help="Machine learning that shows its work and proves its answer.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    application.callback()(options)
+    for name in given[:1] if given[0] in COMMANDS else COMMANDS:
+        word = name.replace("-", "_")
+        functions = vars(import_module(f"pellucid.app.cli.{word}"))
+        application.command(name)(_interruptible(functions.get(f"{word}_") or functions[word]))
+    return application
 
 
 def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
@@ -79,58 +81,11 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-for command in (
-    demo,
-    describe,
-    fit,
-    cluster,
-    map_,
-    restore,
-    segment,
-    detect,
-    fit_detector,
-    predict,
-    compare,
-    explain,
-    monitor,
-    export,
-    serve,
-    play,
-    verify,
-    show_work,
-    exercise,
-    mark,
-    again,
-    catalogue,
-    warm_up,
-):
-    application.command(command.__name__.strip("_").replace("_", "-"))(_interruptible(command))
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command; an error is one sentence on stderr and an exit code, without a traceback."""
     gc.set_threshold(FEW_COLLECTIONS)
-    _import_when_used("scipy.stats")
+    postpone_packages()
     sys.exit(run(arguments))
-
-
-def _import_when_used(name: str) -> None:
-    """Put a module in the place of one that imports it when something in it is asked for.
-
-    Scikit-learn imports all of SciPy's statistics, which take longer than all else, for one function that is hardly
-    ever called. The process is the command's own: nobody else wonders about the module that is there.
-    """
-
-    def find(asked: str) -> Any:
-        if asked.startswith("__") and asked != "__path__":  # those who look through all modules want nothing of it
-            raise AttributeError(f"module {name!r} has no attribute {asked!r}")
-        if sys.modules.get(name) is postponed:
-            del sys.modules[name]
-        return getattr(import_module(name), asked)
-
-    postponed = ModuleType(name)
-    vars(postponed)["__getattr__"] = find
-    sys.modules.setdefault(name, postponed)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -140,7 +95,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-        code = application(args=given, standalone_mode=False)
+        code = _application(given)(args=given, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted; nothing was written.", INTERRUPTED)
     except Exception as error:
@@ -172,7 +127,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@application.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)

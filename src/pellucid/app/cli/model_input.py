@@ -11,7 +11,6 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from pellucid.app.cli.errors import CommandError, refuse_missing
-from pellucid.app.table_model import TableModel
 from pellucid.app.tables.column_reader import ColumnReader
 from pellucid.app.tables.reading import check_has_column, read_table
 from pellucid.app.tables.understanding import (
@@ -34,6 +33,7 @@ from pellucid.core.verification import last_step
 from pellucid.proofs.training_data import fingerprint
 
 if TYPE_CHECKING:
+    from pellucid.app.table_model import TableModel
     from pellucid.vision.shipped_models import ShippedModels
 
 
@@ -59,6 +59,8 @@ def load_shipped_or_own(given: str, shipped: ShippedModels) -> Any:
 
 def load_table_model(path: Path) -> TableModel:
     """Return the model in a file that 'pellucid fit' wrote."""
+    from pellucid.app.table_model import TableModel
+
     model = load_model(path)
     if not isinstance(model, TableModel):
         raise CommandError("model must be written by 'pellucid fit', which keeps what its table looked like.")

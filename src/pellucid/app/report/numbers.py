@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pellucid.app.bake_off import BakeOffResult
-from pellucid.app.bake_off.measures import Measure
 from pellucid.core.cards import find_card
 from pellucid.proofs.certificate import GRADES, Certificate
 from pellucid.proofs.sampling import CONFIDENCE, in_percent
+
+if TYPE_CHECKING:
+    from pellucid.app.bake_off import BakeOffResult
+    from pellucid.app.bake_off.measures import Measure
 
 SHARE_LEFT = re.compile(r"at most (\d[\d.e-]*)\s?(%?)")
 """How a claim about a sample says what it leaves open."""

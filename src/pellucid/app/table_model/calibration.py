@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import isotonic_regression, minimize
+from scipy import optimize
 from scipy.special import log_softmax, softmax
 
 from pellucid.app.table_model.class_scores import LEAST_PROBABILITY, HeldOutScores, best_inverse_temperature
@@ -107,7 +107,7 @@ def _with_offsets(scores: Array, codes: Array) -> Calibration:
         return value, parameters + np.concatenate([[beta * np.sum(missing * scores)], missing.sum(axis=0)])
 
     options = {"ftol": 1e-15, "gtol": 1e-9 * len(codes), "maxiter": 500}
-    found = minimize(loss, np.zeros(1 + scores.shape[1]), jac=True, method="L-BFGS-B", options=options).x
+    found = optimize.minimize(loss, np.zeros(1 + scores.shape[1]), jac=True, method="L-BFGS-B", options=options).x
     return Calibration(PLATT, float(np.exp(found[0])), found[1:] - found[1:].mean())
 
 
@@ -118,7 +118,7 @@ def _with_steps(scores: Array, codes: Array) -> Calibration:
     """
     order = np.argsort(scores[:, 1] - scores[:, 0], kind="stable")
     x, y = (scores[:, 1] - scores[:, 0])[order], codes[order].astype(np.float64)
-    starts = isotonic_regression(y).blocks
+    starts = optimize.isotonic_regression(y).blocks
     sizes = np.diff(starts)
     means = np.add.reduceat(x, starts[:-1]) / sizes
     chances = (np.add.reduceat(y, starts[:-1]) + 1.0) / (sizes + 2.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy import optimize
 from scipy.special import log_softmax, softmax
 
 from pellucid.core.random_state import some_rows
@@ -72,7 +72,7 @@ def best_inverse_temperature(scores: Array, codes: Array) -> float:
     def loss(logarithm: float) -> float:
         return 0.5 * logarithm**2 - float(log_softmax(np.exp(logarithm) * scores, axis=1)[own].sum())
 
-    found = minimize_scalar(loss, bounds=(np.log(HOTTEST), np.log(COLDEST)), method="bounded")
+    found = optimize.minimize_scalar(loss, bounds=(np.log(HOTTEST), np.log(COLDEST)), method="bounded")
     return float(np.exp(found.x))
 
 

@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
+from scipy import optimize, special
 
 from pellucid.core.random_state import some_rows
 from pellucid.core.types import Array
@@ -113,7 +112,7 @@ class OrderedShares:
 
     def shares(self, predicted: Array) -> Array:
         """Return the probability of each number, of shape (n_rows, n_values)."""
-        below = expit(self.thresholds - self.slope * np.asarray(predicted, dtype=np.float64)[:, None])
+        below = special.expit(self.thresholds - self.slope * np.asarray(predicted, dtype=np.float64)[:, None])
         edges = np.concatenate([np.zeros((len(below), 1)), below, np.ones((len(below), 1))], axis=1)
         return np.asarray(np.diff(edges, axis=1))
 
@@ -128,7 +127,7 @@ def _fitted(f: Array, codes: Array, n_values: int) -> tuple[float, Array]:
         slope, steps = parameters[0], np.exp(parameters[2:])
         thresholds = parameters[1] + np.concatenate([[0.0], np.cumsum(steps)])
         edges = np.concatenate([[-np.inf], thresholds, [np.inf]])
-        upper, lower = expit(edges[codes + 1] - slope * f), expit(edges[codes] - slope * f)
+        upper, lower = special.expit(edges[codes + 1] - slope * f), special.expit(edges[codes] - slope * f)
         share = np.maximum(upper - lower, LEAST_SHARE)
         up, low = upper * (1.0 - upper) / share, lower * (1.0 - lower) / share
         by_edge = np.bincount(codes + 1, up, n_values + 1) - np.bincount(codes, low, n_values + 1)
@@ -138,5 +137,5 @@ def _fitted(f: Array, codes: Array, n_values: int) -> tuple[float, Array]:
         return float(-np.sum(np.log(share)) + WEAK * slope**2 / 2), gradient
 
     options = {"maxiter": MOST_STEPS, "gtol": 1e-9 * len(f), "ftol": 1e-15}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
     return float(found[0]), found[1] + np.concatenate([[0.0], np.cumsum(np.exp(found[2:]))])

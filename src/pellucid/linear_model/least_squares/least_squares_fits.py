@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy import optimize
 
 from pellucid.core.trace import Trace
 from pellucid.core.types import Array
@@ -206,7 +206,7 @@ def solve_nonnegative(design: Design, b: Array, alpha: Array) -> Array:
     w = np.empty((p, b.shape[1]))
     for k, value in enumerate(alpha):
         stacked = np.vstack([triangle, np.sqrt(value) * np.eye(p)]) if value > 0 else triangle
-        w[:, k] = nnls(stacked, np.concatenate([q[:, k], np.zeros(len(stacked) - len(q))]))[0]
+        w[:, k] = optimize.nnls(stacked, np.concatenate([q[:, k], np.zeros(len(stacked) - len(q))]))[0]
     return w
 
 

@@ -27,11 +27,11 @@ from pellucid.proofs.training_data import TrainingData
 
 def _folds_and_scorer(model: Any, data: TrainingData) -> dict[str, Any]:
     """Return what scikit-learn knows of a search: its folds, None where they are drawn anew at each use, and scores."""
+    if model.cv is None and model.scoring is None:
+        return {}
     from sklearn.metrics import check_scoring
     from sklearn.model_selection import PredefinedSplit, check_cv
 
-    if model.cv is None and model.scoring is None:
-        return {}
     scorer = check_scoring(estimator=GivenPredictions(), scoring=model.scoring)
     takes = getattr(scorer, "_accept_sample_weight", lambda: "sample_weight" in signature(scorer).parameters)()
 

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
+from scipy import optimize, sparse
 from scipy.special import entr, expit, log_expit
 
 from pellucid.proofs.arrays import Array, SparseOrDense, dense
@@ -343,7 +342,9 @@ def separable(X: SparseOrDense, labels: Array, weight: Array, logits: Array, fit
     margins = sparse.diags_array(1.0 / np.where(scale > 0.0, scale, 1.0)) @ margins
     both = sparse.vstack([margins, -margins])
     limits = np.concatenate([np.ones(m), np.zeros(m)])
-    answer = linprog(-np.asarray(margins.sum(axis=0)).ravel(), both, limits, bounds=(None, None), method="highs")
+    answer = optimize.linprog(
+        -np.asarray(margins.sum(axis=0)).ravel(), both, limits, bounds=(None, None), method="highs"
+    )
     return bool(answer.status == 3 or (answer.status == 0 and -answer.fun > 1e-6))
 
 

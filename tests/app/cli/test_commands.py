@@ -433,6 +433,8 @@ def test_warm_up_leaves_out_what_needs_a_missing_extra(monkeypatch):
 
     found = warm_up._families(entries()[name] for name in ("Ridge", "BaggingRegressor", "DecisionTreeRegressor"))
     assert found == {"tree": ["BaggingRegressor", "DecisionTreeRegressor"], "linear_model": ["Ridge"]}
+    found = warm_up._families(entries()[name] for name in ("Ridge", "BlendRegressor", "HistGradientBoostingClassifier"))
+    assert list(found) == ["boosting", "linear_model"]
     assert entries()["NetworkClassifier"].extra == "deep"
 
 
@@ -443,6 +445,18 @@ def test_warm_up_counts_the_methods_of_all_families(capsys, monkeypatch):
     monkeypatch.setattr(card_index, "entries", lambda: chosen)
     assert call("warm-up") == 0
     assert capsys.readouterr().out.startswith("2 methods are compiled, after ")
+
+
+def test_warm_up_says_that_nothing_can_be_kept(capsys, monkeypatch):
+    from pellucid.app.bake_off import compiling_ahead
+    from pellucid.core import card_index
+
+    monkeypatch.setattr(
+        card_index, "entries", lambda: {name: entries()[name] for name in ["HistGradientBoostingRegressor"]}
+    )
+    monkeypatch.setattr(compiling_ahead, "is_compiled", lambda: False)
+    assert call("warm-up") == 2
+    assert "loops must be kept in a folder, and none can be written. Set NUMBA_CACHE_DIR" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")

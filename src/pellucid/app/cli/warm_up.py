@@ -17,6 +17,8 @@ MOST_ITERATIONS = 10
 TREES, BOOSTING = "tree", "boosting"
 SHARES_LOOPS = {"ensemble": TREES}
 """Families whose loops are those of another: one process compiles for both."""
+BOOSTS = ("GradientBoosting", "Blend")
+"""In the names of methods that need the loops of boosting: another process compiles for these."""
 TASKS = (2, 3, 0)
 """Classes of the targets that ``pellucid fit`` compares methods for; 0 stands for numbers."""
 ANSWERS = ("predict", "transform", "kneighbors")
@@ -43,8 +45,8 @@ def warm_up() -> None:
     pool = ProcessPoolExecutor(min(thread_count(), len(families)), mp_context=get_context("spawn"))
     with pool, terminal_bar() as show:
         show("compiling", 0, n_methods)
-        waiting = {pool.submit(_compile_methods, names): family for family, names in families.items()}
-        waiting[pool.submit(compile_images)] = "images"
+        waiting = {pool.submit(compile_images): "images"}
+        waiting |= {pool.submit(_compile_methods, names): family for family, names in families.items()}
         if TREES in families:  # last, as most is compiled by then: what 'pellucid fit' compares
             waiting |= {pool.submit(compile_tables, n_classes): "tables" for n_classes in TASKS}
         for done in as_completed(waiting):
@@ -63,7 +65,8 @@ def _families(methods: Iterable[Any]) -> dict[str, list[str]]:
     """Return the names of the methods by family: trees first, which take longest, then those with most methods."""
     found: dict[str, list[str]] = {}
     for method in methods:
-        family = BOOSTING if "GradientBoosting" in method.name else SHARES_LOOPS.get(method.family, method.family)
+        boosts = any(part in method.name for part in BOOSTS)
+        family = BOOSTING if boosts else SHARES_LOOPS.get(method.family, method.family)
         found.setdefault(family, []).append(method.name)
     return dict(sorted(found.items(), key=lambda pair: (pair[0] not in (TREES, BOOSTING), -len(pair[1]))))
 
@@ -81,12 +84,11 @@ def _compile_methods(names: Sequence[str]) -> None:
 
 
 def compile_tables(n_classes: int) -> None:
-    """Fit what ``pellucid fit`` compares to tables with and without words: some loops are for these only."""
+    """Fit what ``pellucid fit`` compares to tables with words: some loops are for these only."""
     from pellucid.app.bake_off.compiling_ahead import compile_for
     from pellucid.app.bake_off.contestants import contestants_for
 
-    for words in (True, False):
-        compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=words)
+    compile_for(contestants_for(is_classification=n_classes > 0), n_classes, words=True)
 
 
 def compile_images() -> None:

@@ -45,8 +45,9 @@ SHARED = 60.0
 WAITING = 4.0
 """Wall over processor seconds from which a test mostly waits, so that its wall time is what it costs."""
 
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""For each worker: threads of BLAS spin while they wait, and would take the cores from the other workers."""
+OF_WORKERS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""The environment of workers: threads of BLAS spin while they wait, and would take the cores from the other workers."""
+OF_WORKERS["PYTHONDONTWRITEBYTECODE"] = ""  # or every worker would read and rewrite all files of tests each time
 
 
 @cache
@@ -232,12 +233,12 @@ def main(tier: str) -> None:
         run(tool("ruff"), "format", "--check", ".")
         with beside(tool("mypy")):
             run(tool("pellucid"), "warm-up")
-        run(*tests, "--tier", FIRST, "tests", **ONE_THREAD)
+        run(*tests, "--tier", FIRST, "tests", **OF_WORKERS)
     elif tier == SECOND:
-        run(*tests, "--tier", SECOND, **ONE_THREAD)
+        run(*tests, "--tier", SECOND, **OF_WORKERS)
     else:
         run(tool("pellucid"), "warm-up")
-        run(*tests, "--times", str(TIMES), **ONE_THREAD)
+        run(*tests, "--times", str(TIMES), **OF_WORKERS)
     print(f"{time.perf_counter() - begin:.0f} s in all")
 
 

@@ -11,8 +11,8 @@ ROWS, COLUMNS = 240, 6
 """Small enough that nothing but compiling takes time."""
 MANY_ROWS = 2100
 
-MOST_ITERATIONS = 10
-"""What an iteration needs is compiled by then."""
+MOST_ITERATIONS, FEWEST_ITERATIONS = 10, {"TSNE": 250}
+"""What an iteration needs is compiled by then; a method may refuse so few."""
 
 TREES, BOOSTING = "tree", "boosting"
 SHARES_LOOPS = {"ensemble": TREES}
@@ -114,7 +114,7 @@ def variants_of(card: Any) -> Iterator[Any]:
     for settings in ({}, *card.variants):
         model = card.estimator(**settings)
         if isinstance(getattr(model, "max_iter", None), int):
-            model.max_iter = min(model.max_iter, MOST_ITERATIONS)
+            model.max_iter = min(model.max_iter, FEWEST_ITERATIONS.get(card.name, MOST_ITERATIONS))
         yield model
 
 

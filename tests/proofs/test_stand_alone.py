@@ -60,6 +60,7 @@ def test_the_verdict_is_that_of_verify(files, capsys):
 def test_a_changed_model_is_noticed(files, capsys):
     frame, model_file, csv = files
     model = KMeans(2, random_state=0).fit(frame[["a", "b", "c"]])
+    assert model.certificate_.holds
     model.cluster_centers_ = model.cluster_centers_ + 0.01
     pellucid.save(model, model_file)
     frame[["a", "b", "c"]].to_csv(csv, index=False)

@@ -193,7 +193,8 @@ class CertifiedEstimator(CallbackSupportMixin, BaseEstimator):
         self.fit_parameters_ = parameter_texts(self, card.parameters)
         if isinstance(data, TrainingData) and not data.name:
             later["data_fingerprint_"] = partial(fingerprint_of_sample, data.sample)
-            is_done = found.reached or "n_iter_" not in card.attributes  # else a warning may be due now
+            # else a warning may be due now
+            is_done = "n_iter_" not in card.attributes if found.reached is None else found.reached
             if is_done and not found.certificate and "certificate_" not in later and _are_few(data):
                 later["certificate_"] = Unproved(data)
         else:

@@ -26,8 +26,9 @@ class Fit:
     """Attributes that few ask for, computed when somebody does; each function must be one that pickle can store.
     A trace that can be read off the answer is one of them, by the name ``trace_``; so are claims that a solver has the
     numbers for and no doubt about, by the name ``certificate_``."""
-    reached: bool = False
-    """Whether iterations ended at their goal, as measured: no warning is due, and the proof may wait until asked."""
+    reached: bool | None = None
+    """Whether the goal was reached, as measured: then no warning is due, and the proof may wait until asked. None is
+    for who has no doubt: a closed form, whose card knows of no iterations."""
 
 
 T = TypeVar("T")

@@ -99,7 +99,7 @@ def find_components(products: CenteredProducts, parameters: Any, seed: int) -> F
         "eigenvectors_": np.ascontiguousarray(vectors),
         "kernel_means_": products.means,
     }
-    return Fit(attributes, found.trace)
+    return Fit(attributes, found.trace, reached=False)
 
 
 def without_noise(values: Array, *, is_positive: bool = False) -> Array:

@@ -124,7 +124,7 @@ class KernelRidgeCV(KernelPredictor):
             squares = np.stack(kept, axis=-1)  # (rows, targets, alphas)
             every = np.moveaxis(data.spread(np.moveaxis(squares, 0, -1)), -1, 0)
             attributes["cv_results_"] = every if shape else every[:, 0]
-        self._adopt(Fit(attributes, trace), data)
+        self._adopt(Fit(attributes, trace, reached=False), data)
         excess = float(scores[best] - scores.min()) / max(float(scores.min()), TINY)
         statement = "left-out error of alpha_ above the least of all alphas, relative"
         self.certificate_ = self.certificate_.with_claims(Claim("penalty", statement, excess, TIE))

@@ -38,7 +38,8 @@ def solve_kernel_ridge(kernel: Kernel, data: TrainingData, alpha: Array) -> Fit:
     dual = dual if root is None else root[:, None] * dual
     trace = Trace()
     trace.add(iteration=1, objective=float(np.sum(penalties * np.sum(dual * targets, axis=0))))
-    return Fit({"dual_coef_": data.spread(dual.T).T.reshape((data.n_given, *y.shape[1:]))}, trace)
+    dual = data.spread(dual.T).T.reshape((data.n_given, *y.shape[1:]))
+    return Fit({"dual_coef_": dual}, trace, reached=False)  # the products may have lost all digits
 
 
 def weighted_products(kernel: Kernel, data: TrainingData, root: Array | None) -> Array:

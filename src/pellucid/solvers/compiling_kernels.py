@@ -7,7 +7,7 @@ import hashlib
 import pickle
 import re
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, update_wrapper
 from pathlib import Path
 from threading import RLock
@@ -80,7 +80,7 @@ def _compiler() -> Any:
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import Compiler
 
-    QuickFlags = _quick_look_ups()
+    QuickFlags, looking_up_once = _quick_look_ups()
 
     class OwnCopies(JITCodeLibrary):
         def _finalize_final_module(self):
@@ -125,7 +125,8 @@ def _compiler() -> Any:
             collects = gc.isenabled()
             gc.disable()  # the compiler makes millions of objects and keeps most of them
             try:
-                return super().compile_extra(func)
+                with looking_up_once():
+                    return super().compile_extra(func)
             finally:
                 if collects:
                     gc.enable()
@@ -134,7 +135,7 @@ def _compiler() -> Any:
 
 
 def _quick_look_ups() -> Any:
-    """Have numba look up once how a function of its own is called with some types; return options that compare quickly.
+    """Return options that compare quickly, and a context in which numba looks up once how its functions are called.
 
     It looks for ``a[i]`` among all that can be indexed, whenever it meets one, and compares the options of the compiler
     on the way, default by default: a quarter of the time of a first fit. What it finds is the same.
@@ -163,8 +164,15 @@ def _quick_look_ups() -> Any:
             found[key] = self, look_up(self, context, args, kws)  # with itself, so that its id is not given again
         return found[key][1]
 
-    Function.get_call_type = remembered  # type: ignore[method-assign]
-    return QuickFlags
+    @contextmanager
+    def looking_up_once():  # while we compile, and never for others: the compiler has one lock
+        before, Function.get_call_type = Function.get_call_type, remembered
+        try:
+            yield
+        finally:
+            Function.get_call_type = before
+
+    return QuickFlags, looking_up_once
 
 
 def loop(**options: Any) -> Callable[[Callable[..., Any]], Any]:

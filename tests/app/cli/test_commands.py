@@ -60,9 +60,11 @@ def call(*arguments):
     return run([str(argument) for argument in arguments])
 
 
+@pytest.mark.promise
 def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
     out = tmp_path / "learned"
-    assert call("fit", houses, "--target", "price", "--out", out, "--folds", 3) == 0
+    few = ("--only", "ridge", "--only", "decision tree", "--folds", 3)
+    assert call("fit", houses, "--target", "price", "--out", out, *few) == 0
     said = capsys.readouterr().out
     assert "chosen" in said
     assert str(out / "report.html") in said
@@ -77,8 +79,9 @@ def test_fit_then_verify_then_predict(houses, tmp_path, capsys):
     assert np.corrcoef(answers["prediction"], pd.read_csv(houses)["price"])[0, 1] > 0.8
 
 
+@pytest.mark.promise
 def test_the_report_tells_what_was_left_out(houses, tmp_path):
-    call("fit", houses, "--target", "price", "--out", tmp_path, "--folds", 2)
+    call("fit", houses, "--target", "price", "--out", tmp_path, "--only", "ridge", "--folds", 2)
     report = (tmp_path / "report.html").read_text()
     assert "Column label was left out: it looks like an id, with 80 different values" in report
 
@@ -467,10 +470,12 @@ def fitted(tmp_path_factory):
     frame = pd.DataFrame({"size": rng.normal(size=300), "town": rng.choice(["Kyiv", "Oslo"], size=300)})
     frame["price"] = 3 * frame["size"] + (frame["town"] == "Oslo") + rng.normal(size=300)
     frame.to_csv(folder / "table.csv", index=False)
-    assert call("fit", folder / "table.csv", "--target", "price", "--time", "20s", "--out", folder) == 0
+    few = ("--only", "ridge", "--only", "neighbors on components", "--folds", "2", "--time", "20s")
+    assert call("fit", folder / "table.csv", "--target", "price", *few, "--out", folder) == 0
     return folder, frame
 
 
+@pytest.mark.promise
 def test_predict_gives_intervals_of_any_method_with_the_coverage_they_had(fitted, capsys):
     folder, frame = fitted
     assert call("predict", folder / "model.safetensors", folder / "table.csv", "--interval", 0.9) == 0
@@ -480,6 +485,7 @@ def test_predict_gives_intervals_of_any_method_with_the_coverage_they_had(fitted
     assert "Of the rows kept aside at the fit," in said.err
 
 
+@pytest.mark.promise
 def test_predict_notes_what_is_new_and_says_that_there_is_something_to_note(fitted, tmp_path, capsys):
     folder, _ = fitted
     (tmp_path / "new.csv").write_text("size,town\n$0.50,Oslo\n0.1,OSLO\n99,Bern\n0.5,Oslo\n")
@@ -496,6 +502,7 @@ def test_predict_notes_what_is_new_and_says_that_there_is_something_to_note(fitt
     assert "notes" not in said.out
 
 
+@pytest.mark.promise
 def test_explain_says_what_is_predicted_how_sure_that_is_and_why(fitted, capsys):
     folder, _ = fitted
     assert call("explain", folder / "model.safetensors", folder / "table.csv", "--rows", 2) == 0
@@ -505,6 +512,7 @@ def test_explain_says_what_is_predicted_how_sure_that_is_and_why(fitted, capsys)
     assert "size = " in said
 
 
+@pytest.mark.promise
 def test_explain_writes_a_page_and_prints_as_before(fitted, tmp_path, capsys):
     folder, _ = fitted
     asked = ["explain", folder / "model.safetensors", folder / "table.csv", "--rows", 2]
@@ -523,6 +531,7 @@ def test_explain_writes_a_page_and_prints_as_before(fitted, tmp_path, capsys):
     assert page.read_text().split("<footer>")[0] == text.split("<footer>")[0]
 
 
+@pytest.mark.promise
 def test_explain_does_without_a_target_and_says_so(fitted, tmp_path):
     folder, frame = fitted
     target = pellucid.load(folder / "model.safetensors").target_
@@ -532,6 +541,7 @@ def test_explain_does_without_a_target_and_says_so(fitted, tmp_path):
     assert "so nobody knows which answers are right" in page.read_text()
 
 
+@pytest.mark.promise
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -549,12 +559,14 @@ def test_explain_refuses_a_page_that_cannot_be(fitted, tmp_path, monkeypatch, ca
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.promise
 def test_monitor_finds_nothing_in_the_training_table(fitted, capsys):
     folder, _ = fitted
     assert call("monitor", folder / "model.safetensors", folder / "table.csv") == 0
     assert "No column has drifted" in capsys.readouterr().out
 
 
+@pytest.mark.promise
 def test_monitor_names_what_has_drifted_and_exits_with_1(fitted, tmp_path, capsys):
     folder, frame = fitted
     frame.assign(size=frame["size"] + 2, town="Bergen").to_csv(tmp_path / "new.csv", index=False)
@@ -572,6 +584,7 @@ def test_a_model_that_knows_no_table_cannot_be_watched_or_served(command, ridge_
     assert "model must be written by 'pellucid fit'" in capsys.readouterr().err
 
 
+@pytest.mark.promise
 def test_monitor_refuses_an_empty_table(fitted, tmp_path, capsys):
     folder, frame = fitted
     frame.head(0).to_csv(tmp_path / "none.csv", index=False)
@@ -585,6 +598,7 @@ def test_the_demo_says_its_command_and_runs_it(tmp_path, capsys):
     assert (tmp_path / "out" / "report.html").exists()
 
 
+@pytest.mark.promise
 def test_a_missing_server_says_how_to_install_it(fitted, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert call("serve", fitted[0] / "model.safetensors") == 2

@@ -13,6 +13,7 @@ from pellucid.cluster import KMeans
 from pellucid.cluster.kmeans import card_loops, starts_triton
 from pellucid.cluster.kmeans.center_answers import ClusterSums, assign_rows
 from pellucid.cluster.kmeans.clusters_on_device import MeasuredOnDevice
+from pellucid.cluster.kmeans.kmeans_solvers import PROVED_LATER
 from pellucid.cluster.kmeans.kmeans_starts import draw_far_rows, drawn_rows
 from pellucid.cluster.kmeans.measured_rows import hashes_of, measured_rows
 from pellucid.cluster.kmeans.starts_on_device import content_hashes
@@ -66,7 +67,7 @@ def test_labels_rounds_and_objective_are_those_in_memory(name, weighted, init):
         found.cluster_centers_.cpu().numpy(), here.cluster_centers_, rtol=1e-9, atol=1e-9 * np.abs(X).max()
     )
     assert found.certificate_.holds == here.certificate_.holds
-    if len(X) > 64:  # fewer are proved as ``verify`` does
+    if len(X) > PROVED_LATER:  # fewer are proved as ``verify`` does
         assert [claim.name for claim in found.certificate_.claims] == [claim.name for claim in here.certificate_.claims]
     checked = pellucid.verify(found, there(X), sample_weight=None if weight is None else there(weight))
     assert checked.holds == here.certificate_.holds

@@ -158,7 +158,7 @@ class SpectralClustering(ClusterMixin, CertifiedEstimator):
             "eigenvalues_": np.maximum(2.0 - found.values, 0.0),
             "embedding_": embedding,
         }
-        return self._adopt(Fit(self._with_labels(attributes, rng), found.trace), data)
+        return self._adopt(Fit(self._with_labels(attributes, rng), found.trace, reached=False), data)
 
     def _with_labels(self, attributes: dict[str, Any], rng: np.random.RandomState) -> dict[str, Any]:
         """Return the attributes with the labels."""

@@ -94,7 +94,7 @@ class FeatureEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Certif
         }
         if self.similarity != GIVEN:
             attributes["X_fit_"] = data.X.copy()
-        return self._adopt(Fit(attributes, found.trace), data)
+        return self._adopt(Fit(attributes, found.trace, reached=False), data)
 
     def fit_transform(self, X: Data, y: Data = None, **params: Any) -> Array:
         """Fit, and return the vectors, of shape (n_samples, n_components)."""

@@ -126,7 +126,7 @@ def _fit_rows(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
         "X_fit_": data.X.copy(),
     }
     later = {"dissimilarity_matrix_": partial(all_distances, metric, attributes["X_fit_"])}
-    return Fit(attributes, found.trace, later=later)
+    return Fit(attributes, found.trace, later=later, reached=False)
 
 
 def _fit_distances(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
@@ -143,4 +143,4 @@ def _fit_distances(parameters: Any, metric: Metric, data: TrainingData) -> Fit:
     }
     if not is_given(parameters.metric):
         attributes["X_fit_"] = data.X.copy()
-    return Fit(attributes, found.trace)
+    return Fit(attributes, found.trace, reached=False)

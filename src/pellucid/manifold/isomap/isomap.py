@@ -154,7 +154,7 @@ class Isomap(Embedding):
             "squared_means_": products.means / products.unit / products.unit,
             "X_fit_": data.X.copy(),
         }
-        return self._adopt(Fit(attributes, found.trace), data)
+        return self._adopt(Fit(attributes, found.trace, reached=False), data)
 
     def _linked(self, metric: Metric, X: SparseOrDense) -> Any:
         """Return the neighbor graph in one piece."""

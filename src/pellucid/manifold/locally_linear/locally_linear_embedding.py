@@ -143,7 +143,7 @@ class LocallyLinearEmbedding(Embedding):
             "eigenvalues_": found.values,
             "reconstruction_error_": float(found.values.sum()),
         }
-        return self._adopt(Fit(attributes, found.trace), data)
+        return self._adopt(Fit(attributes, found.trace, reached=False), data)
 
     def transform(self, X: Data) -> Array:
         """Return the places of new rows: the mean of those of their neighbors by the weights of the standard method.

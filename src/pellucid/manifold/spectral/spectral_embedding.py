@@ -155,7 +155,7 @@ class SpectralEmbedding(Embedding):
             attributes["n_neighbors_"] = neighbors_meant(self.n_neighbors, n)
         if is_one_of(self.affinity, "rbf"):
             attributes["gamma_"] = gamma_meant(self.gamma, data.X.shape[1])
-        return self._adopt(Fit(attributes, found.trace), data)
+        return self._adopt(Fit(attributes, found.trace, reached=False), data)
 
     def transform(self, X: Data) -> Array:
         """Return the places of new rows, or of rows with given affinities or distances to all training rows.

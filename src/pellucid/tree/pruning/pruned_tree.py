@@ -107,7 +107,7 @@ def with_branches_cut(
     """
     before = float(errors[tree.trees_.is_leaf].sum())
     found = PRUNED[type(tree)](**tree.get_params(deep=False))
-    for name, value in vars(tree).items():
+    for name, value in {**vars(tree), "data_fingerprint_": tree.data_fingerprint_}.items():
         if name.endswith("_") and not name.startswith("_"):
             setattr(found, name, copy.copy(value))
     found.pruned_before_ = hasattr(tree, "grown_")

@@ -32,7 +32,7 @@ TIMES = HERE / "times.csv"
 FIRST, SECOND = "first", "second"
 
 CHEAP = 0.1
-CHEAP_IF_MARKED = 1.5
+CHEAP_IF_MARKED = 2.0
 KINDS = ("by_hand", "property", "peer", "bad_input")
 PROMISE = "promise"
 

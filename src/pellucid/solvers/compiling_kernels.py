@@ -166,11 +166,11 @@ def _quick_look_ups() -> Any:
 
     @contextmanager
     def looking_up_once():  # while we compile, and never for others: the compiler has one lock
-        before, Function.get_call_type = Function.get_call_type, remembered
+        before, Function.get_call_type = Function.get_call_type, remembered  # type: ignore[method-assign]
         try:
             yield
         finally:
-            Function.get_call_type = before
+            Function.get_call_type = before  # type: ignore[method-assign]
 
     return QuickFlags, looking_up_once
 

@@ -54,7 +54,8 @@ def fit_method(fit: F) -> F:
                 elif is_in_blocks(rows):
                     chosen = _fit_to_blocks(self, fit)
                 fitted = (_watched(chosen) if has_callbacks(self) else chosen)(self, *args, **kwargs)
-                if is_part:  # of a fit that makes many, each of rows drawn for it: none may keep them
+                # none of many fits, each to rows drawn for it, may keep them; on a device a copy of the model answers
+                if is_part or "backend_" in vars(self):
                     let_go_of_rows(self)
                 return fitted
         except BaseException:

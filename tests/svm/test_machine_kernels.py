@@ -27,7 +27,7 @@ from pellucid.svm.kernel_machine.machine_kernels import (
     rise_of,
     survey,
 )
-from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point, slopes
+from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point
 from pellucid.svm.kernel_machine.product_rows import FeatureRows, GivenRows, ProductRows
 
 ROOM = 1e9
@@ -106,7 +106,9 @@ def test_a_survey_sees_slopes_and_gap(loop, tube):
     _, coef, gradient = moved(pair_steps, machine, most=5)
     found = np.empty((2, machine.n))
     least, largest, gap = loop(coef, gradient, machine.lower, machine.upper, tube, *found)
-    np.testing.assert_array_equal(found, slopes(coef, gradient, machine.lower, machine.upper, tube))
+    rising = np.where(coef < machine.upper, gradient + np.where(coef >= 0.0, tube, -tube), np.inf)
+    falling = np.where(coef > machine.lower, gradient + np.where(coef > 0.0, tube, -tube), -np.inf)
+    np.testing.assert_array_equal(found, [rising, falling])
     assert (least, largest) == (found[0].min(), found[1].max())
     residual = 0.5 * (least + largest) - gradient
     losses = np.maximum(0.0, np.maximum(machine.upper * (residual - tube), machine.lower * (residual + tube)))

@@ -212,13 +212,14 @@ class PairDescent:
             best, since = (self.dual, 0) if self.dual > best + STILL * abs(best) else (best, since + 1)
             if since > PATIENCE:
                 return True  # steps move nothing but rounding: let float64 look
-            clear = CLEARLY * (largest - least)
-            idle = (rows.rising > largest + clear) & (rows.falling < least - clear)
-            if self.effort.shrinking and idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
-                self.gradient[rows.names] = rows.gradient
-                self.products.narrow(~idle)
-                rows = ActiveRows(self, self.products.active)
-                continue
+            if self.effort.shrinking and len(rows.coef) > WORKING_SET[0]:
+                clear = CLEARLY * (largest - least)
+                idle = (rows.rising > largest + clear) & (rows.falling < least - clear)
+                if idle.sum() > max(WORKING_SET[0], WORTH_SHRINKING * len(idle)):
+                    self.gradient[rows.names] = rows.gradient
+                    self.products.narrow(~idle)
+                    rows = ActiveRows(self, self.products.active)
+                    continue
             if not self._improve(rows, least, largest, gap):
                 return True  # rounding is in the way: let float64 look
             alone += self.is_stuck  # sets that pairs must solve alone, which may take for ever
@@ -255,9 +256,11 @@ class PairDescent:
 
     def _working_set(self, rows: ActiveRows, least: float, largest: float) -> Array:
         """Return the places of the worst violators of both kinds, then of the last set, inside their boxes first."""
+        if len(rows.coef) <= min(QUICK_FACTOR, self.most_together):
+            return np.arange(len(rows.coef))
         free = int(np.count_nonzero((rows.coef > rows.lower) & (rows.coef < rows.upper)))
         size = min(self.most_together, max(WORKING_SET[0], free + free // 2 + -(free + free // 2) % CHUNK))
-        if len(rows.coef) <= max(size, min(QUICK_FACTOR, self.most_together)):
+        if len(rows.coef) <= size:
             return np.arange(len(rows.coef))
         each = max(1, size // (2 if len(self.working) == 0 else 4))
         upwards = np.argpartition(rows.rising, each)[:each]

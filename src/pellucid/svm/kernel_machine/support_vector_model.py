@@ -125,7 +125,9 @@ def support_attributes(data: TrainingData, rows: Array, dual_coef: Array, *, has
 def measured_attributes(machines: Sequence[MachineMeasures]) -> dict[str, Array]:
     """Return what is known of each machine: the range of its intercept, its objective and its gap."""
     return {
-        "intercept_range_": np.array([np.subtract(machine.intercept_range, machine.shift) for machine in machines]),
+        "intercept_range_": np.array(
+            [[end - machine.shift for end in machine.intercept_range] for machine in machines]
+        ),
         "objective_": np.array([machine.objective for machine in machines]),
         "dual_gap_": np.array([machine.gap for machine in machines]),
     }

@@ -83,27 +83,22 @@ class PairSolver:
 
     def _split(self, k: int, coef: Array) -> Array:
         """Return the coefficients of a machine for all its rows, repetitions included."""
+        solved, pair, stands = self.solved[k], self.pairs[k], self._stands_for(k)
+        lower, upper = solved.lower[stands], solved.upper[stands]
+        return self.merged.split(coef[stands], lower, upper, pair.rows, pair.lower, pair.upper)
+
+    def _stands_for(self, k: int) -> Any:
+        """Return which of the rows that a machine was solved on stands for each of all its rows."""
         if self.merged.is_whole:
-            return coef
-        solved, pair = self.solved[k], self.pairs[k]
-        one, lower, upper = (self._placed(k, values) for values in (coef, solved.lower, solved.upper))
-        return self.merged.split(one, lower, upper, pair.rows, pair.lower, pair.upper)
+            return slice(None)
+        place = np.empty(len(self.merged.data.y), dtype=np.intp)
+        place[self.solved[k].rows] = np.arange(len(self.solved[k].rows))
+        return place[self.merged.place[self.pairs[k].rows]]
 
     def _measures(self, k: int, machine: MachineFit) -> MachineMeasures:
         """Return what the solver's last gradient, computed in float64, says about its answer."""
-        pair = self.pairs[k]
-        gradient = machine.gradient
-        if not self.merged.is_whole:
-            gradient = self._placed(k, gradient)[self.merged.place[pair.rows]]
-        products = gradient + pair.target
+        pair, gradient = self.pairs[k], machine.gradient[self._stands_for(k)]
         shift = self.rows.shift(machine.coef, self.solved[k].rows)
-        found = MachineMeasures(
-            pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products, shift=shift
+        return MachineMeasures(
+            pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), gradient, shift=shift
         )
-        return found.with_wanted_intercept()
-
-    def _placed(self, k: int, values: Array) -> Array:
-        """Return values of the rows that a machine was solved on as values of all merged rows."""
-        placed = np.zeros(len(self.merged.data.y))
-        placed[self.solved[k].rows] = values
-        return placed

@@ -179,6 +179,33 @@ def asked_intercepts(coef, gradient, lower, upper, tube):
 
 
 @lean_and_kept
+def pair_steps_of_all(products, point, boxes, tube, tol, most, room, seen):
+    """Move pairs among all rows, from 0, in one call; return how many moved.
+
+    ``products`` is (n, n); ``point`` holds the coefficients, the gradient, which must be that at 0, and room for two
+    kinds of slopes; ``boxes`` the ends of the boxes. ``room`` of zeros is for all that ``pair_steps`` takes, ``K`` in
+    front. The two rows of ``seen`` are what ``survey`` returns at first and at last.
+    """
+    n = products.shape[0]
+    K, chunked, more = room[:-7], room[-7:-3], room[-3:]
+    coef, gradient, rising, falling = point
+    seen[0, 0], seen[0, 1], seen[0, 2] = survey(coef, gradient, boxes[0], boxes[1], tube, rising, falling)
+    for start in range(0, n, CHUNK):
+        c, stop = start // CHUNK, min(start + CHUNK, n)
+        for k in range(start, stop):
+            chunked[0, c, k - start], chunked[1, c, k - start] = coef[k], gradient[k]
+            chunked[2, c, k - start], chunked[3, c, k - start] = boxes[0, k], boxes[1, k]
+        for r in range(n):
+            for k in range(start, stop):
+                K[r, c, k - start] = products[r, k]
+    done = pair_steps(K, chunked[0], chunked[1], chunked[2], chunked[3], tube, tol, most, more[0], more[1], more[2])
+    for k in range(n):
+        coef[k], gradient[k] = chunked[0, k // CHUNK, k % CHUNK], chunked[1, k // CHUNK, k % CHUNK]
+    seen[1, 0], seen[1, 1], seen[1, 2] = survey(coef, gradient, boxes[0], boxes[1], tube, rising, falling)
+    return done
+
+
+@lean_and_kept
 def add_rows(products, slots, change, gradient, start, stop):
     """Add ``change[r]`` times row ``slots[r]`` of the products to ``gradient[start:stop]``, four rows at a time."""
     r = 0

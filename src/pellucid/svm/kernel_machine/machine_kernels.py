@@ -156,15 +156,19 @@ def cost_and_gap(intercept, coef, gradient, lower, upper, tube):
 
 
 @lean_and_kept
-def asked_intercepts(coef, gradient, lower, upper, tube):
-    """Return the largest lower and the least upper bound of the intercept, and the mean of what free rows ask for.
+def measured(coef, gradient, target, lower, upper, tube):
+    r"""Return what a point says: the range of its intercept, the one chosen, by how much pairs violate, and four sums.
 
-    Those have coefficients inside their boxes and count by the widths of these: a row that stands for k rows has a box
-    k times as wide. The mean is no number if there are none.
+    The sums are :math:`\|w\|^2`, the cost, the gap there and the dual objective. Rows with coefficients inside their
+    boxes ask for one intercept and count by the widths of these, as a row that stands for k rows has a box k times as
+    wide; if there are none, it is the middle of what others allow, their finite end if one is, or else 0.
     """
     low, high = -np.inf, np.inf
     asked, width, plainly, n_free = 0.0, 0.0, 0.0, 0
+    squared, dual = 0.0, 0.0
     for k in range(coef.shape[0]):
+        squared += coef[k] * (gradient[k] + target[k])
+        dual += 0.5 * (target[k] - gradient[k]) * coef[k] - tube * abs(coef[k])
         up = -gradient[k] - (tube if coef[k] >= 0.0 else -tube)
         down = -gradient[k] - (tube if coef[k] > 0.0 else -tube)
         if coef[k] < upper[k]:
@@ -174,8 +178,15 @@ def asked_intercepts(coef, gradient, lower, upper, tube):
         if lower[k] < coef[k] < upper[k] and up == down:  # with a tube, 0 is at its border
             asked, width = asked + up * (upper[k] - lower[k]), width + (upper[k] - lower[k])
             plainly, n_free = plainly + up, n_free + 1
-    mean = asked / width if width < np.inf else plainly / n_free
-    return low, high, mean if n_free > 0 else np.nan
+    violation = low - high if -np.inf < low and high < np.inf and low > high else 0.0
+    if n_free > 0:
+        low = high = asked / width if width < np.inf else plainly / n_free
+    low, high = min(low, high), max(low, high)
+    first = low if low > -np.inf else high
+    last = high if high < np.inf else low
+    intercept = 0.5 * (first + last) if abs(first) < np.inf else 0.0
+    cost, gap = cost_and_gap(intercept, coef, gradient, lower, upper, tube)
+    return low, high, intercept, violation, squared, cost, gap, dual
 
 
 @lean_and_kept
@@ -191,13 +202,14 @@ def pair_steps_of_all(products, point, boxes, tube, tol, most, room, seen):
     coef, gradient, rising, falling = point
     seen[0, 0], seen[0, 1], seen[0, 2] = survey(coef, gradient, boxes[0], boxes[1], tube, rising, falling)
     for start in range(0, n, CHUNK):
-        c, stop = start // CHUNK, min(start + CHUNK, n)
-        for k in range(start, stop):
-            chunked[0, c, k - start], chunked[1, c, k - start] = coef[k], gradient[k]
-            chunked[2, c, k - start], chunked[3, c, k - start] = boxes[0, k], boxes[1, k]
+        c, width = start // CHUNK, min(CHUNK, n - start)
+        for k in range(width):
+            chunked[0, c, k], chunked[1, c, k] = coef[start + k], gradient[start + k]
+            chunked[2, c, k], chunked[3, c, k] = boxes[0, start + k], boxes[1, start + k]
         for r in range(n):
-            for k in range(start, stop):
-                K[r, c, k - start] = products[r, k]
+            row, part = products[r, start:], K[r, c]
+            for k in range(width):
+                part[k] = row[k]
     done = pair_steps(K, chunked[0], chunked[1], chunked[2], chunked[3], tube, tol, most, more[0], more[1], more[2])
     for k in range(n):
         coef[k], gradient[k] = chunked[0, k // CHUNK, k % CHUNK], chunked[1, k // CHUNK, k % CHUNK]

@@ -27,8 +27,7 @@ from pellucid.kernels.mercer import check_mercer
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import ROUNDING, sum_error
 from pellucid.proofs.training_data import TrainingData
-from pellucid.svm.kernel_machine.machine_kernels import asked_intercepts, cost_and_gap
-from pellucid.svm.kernel_machine.machine_problem import intercept_range, middle_of
+from pellucid.svm.kernel_machine.machine_kernels import measured
 
 
 @dataclass(frozen=True)
@@ -46,33 +45,34 @@ class MachineMeasures:
     """By how much the stored intercept is less, as the rows were moved; see ``steady_rows.py``."""
 
     @cached_property
-    def intercept_range(self) -> tuple[float, float]:
+    def _measured(self) -> tuple[float, ...]:
+        found: tuple[float, ...] = measured(self.coef, self.gradient, self.target, self.lower, self.upper, self.tube)
+        return found
+
+    @property
+    def intercept_range(self) -> tuple[float, ...]:
         """The intercepts that the conditions allow: one, their mean, if some coefficients are free."""
-        return intercept_range(*asked_intercepts(self.coef, self.gradient, self.lower, self.upper, self.tube))
+        return self._measured[:2]
 
     @property
     def intercept(self) -> float:
         """The one that the rule asks for."""
-        return middle_of(self.intercept_range)
+        return self._measured[2]
 
-    @cached_property
-    def _cost_and_gap(self) -> tuple[float, float]:
-        return cost_and_gap(self.intercept, self.coef, self.gradient, self.lower, self.upper, self.tube)
-
-    @cached_property
+    @property
     def squared_length(self) -> float:
         r""":math:`\|w\|^2 = \beta'K\beta`."""
-        return float(self.coef @ (self.gradient + self.target))
+        return self._measured[4]
 
     @property
     def objective(self) -> float:
         """The primal objective."""
-        return 0.5 * self.squared_length + self._cost_and_gap[0]
+        return 0.5 * self.squared_length + self._measured[5]
 
     @property
     def gap(self) -> float:
         """How far the primal objective is above the dual one; see the head of this file."""
-        return self._cost_and_gap[1]
+        return self._measured[6]
 
     @property
     def relative_gap(self) -> float:

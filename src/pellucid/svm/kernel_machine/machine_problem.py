@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,7 @@ from pellucid.core.trace import Trace
 from pellucid.core.types import Array
 from pellucid.kernels import Kernel
 from pellucid.svm.kernel_machine.kernel_sums import kernel_sums
-from pellucid.svm.kernel_machine.machine_kernels import asked_intercepts, cost_and_gap
+from pellucid.svm.kernel_machine.machine_kernels import measured
 
 
 class NotSeparableError(ValueError):
@@ -78,7 +77,7 @@ class MachineProblem:
 
 
 @dataclass(frozen=True)
-class MachinePoint:
+class MachineFit:
     """A feasible point of the dual problem: its bias, and the two objectives that enclose the minimum."""
 
     coef: Array
@@ -91,6 +90,10 @@ class MachinePoint:
     objective: float
     """Of the primal problem, at this bias."""
     dual: float
+    """Which no primal objective is below."""
+    n_iter: int = 0
+    trace: Trace = field(default_factory=Trace)
+    converged: bool = True
 
     @property
     def gap(self) -> float:
@@ -98,40 +101,10 @@ class MachinePoint:
         return self.objective - self.dual
 
 
-@dataclass(frozen=True)
-class MachineFit(MachinePoint):
-    """The point that a solver stopped at."""
-
-    n_iter: int = 0
-    trace: Trace = field(default_factory=Trace)
-    converged: bool = True
-
-
-def machine_point(problem: MachineProblem, coef: Array, gradient: Array) -> MachinePoint:
-    """Return what the coefficients and the gradient there say."""
-    box = problem.lower, problem.upper, problem.tube
-    low, high, mean = asked_intercepts(coef, gradient, *box)
-    violation = max(0.0, low - high) if math.isfinite(low - high) else 0.0
-    interval = intercept_range(low, high, mean)
-    intercept = middle_of(interval)
-    squared_norm = float(coef @ (gradient + problem.target))  # below 0 where the kernel is no inner product
-    objective = 0.5 * squared_norm + cost_and_gap(intercept, coef, gradient, *box)[0]
-    dual = dual_objective(problem, coef, gradient)
-    return MachinePoint(coef, gradient, intercept, interval, violation, objective, dual)
-
-
-def dual_objective(problem: MachineProblem, coef: Array, gradient: Array) -> float:
-    """Return the dual objective of the coefficients, which no primal one is below."""
-    tubes = problem.tube * float(np.abs(coef).sum()) if problem.tube else 0.0
-    return 0.5 * float((problem.target - gradient) @ coef) - tubes
-
-
-def intercept_range(low: float, high: float, mean: float) -> tuple[float, float]:
-    """Return the intercepts that the conditions allow: one, their mean, if some coefficients are free."""
-    return (min(low, high), max(low, high)) if math.isnan(mean) else (mean, mean)
-
-
-def middle_of(interval: tuple[float, float]) -> float:
-    """Return the middle of a range of intercepts; its finite end if it has one only, 0 if it has none."""
-    ends = [end for end in interval if math.isfinite(end)]
-    return sum(ends) / len(ends) if ends else 0.0
+def machine_point(problem: MachineProblem, coef: Array, gradient: Array, **more: Any) -> MachineFit:
+    """Return what the coefficients and the gradient there say, with what else is known."""
+    low, high, intercept, violation, squared, cost, _, dual = measured(
+        coef, gradient, problem.target, problem.lower, problem.upper, problem.tube
+    )
+    objective = 0.5 * squared + cost  # the square is below 0 where the kernel is no inner product
+    return MachineFit(coef, gradient, intercept, (low, high), violation, objective, dual, **more)

@@ -175,14 +175,12 @@ class MergedRows:
 
 def merged_rows(data: TrainingData, *, is_given: bool) -> MergedRows:
     """Return the rows of the data without repetitions; those of given products stay as they are."""
-    n = data.X.shape[0]
-    as_they_are = MergedRows(data, np.arange(n), np.ones(n), is_whole=True)
-    if is_given:
-        return as_they_are
-    codes = data.y if len(data.classes) else np.unique(data.y, return_inverse=True)[1].reshape(-1)
-    found = present_by_content(data.X, codes, data.weights)
-    if len(found.order) == n and (data.weight is None or np.ptp(data.weight) == 0.0):
-        return as_they_are
+    n, found = data.X.shape[0], None
+    if not is_given:
+        codes = data.y if len(data.classes) else np.unique(data.y, return_inverse=True)[1].reshape(-1)
+        found = present_by_content(data.X, codes, data.weights)
+    if found is None or (len(found.order) == n and (data.weight is None or np.ptp(data.weight) == 0.0)):
+        return MergedRows(data, np.arange(n), np.ones(n), is_whole=True)
     place = np.empty(n, dtype=np.intp)
     place[found.order] = np.arange(len(found.order))
     place = place[found.shown_as]

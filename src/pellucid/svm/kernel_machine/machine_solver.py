@@ -24,7 +24,6 @@ from pellucid.svm.kernel_machine.machine_problem import (
     MachineFit,
     MachineProblem,
     NotSeparableError,
-    dual_objective,
     machine_point,
 )
 from pellucid.svm.kernel_machine.product_rows import FeatureRows, GivenRows, ProductRows
@@ -149,7 +148,7 @@ def at_once(problem: MachineProblem, effort: MachineEffort) -> MachineFit | None
     most = min(EASY * n, effort.max_iter)
     steps = pair_steps_of_all(problem.rows, point, boxes, problem.tube, 0.5 * effort.tol, most, room, seen)
     coef = point[0]
-    found = machine_point(problem, coef, problem.gradient(coef))
+    found = machine_point(problem, coef, problem.gradient(coef), n_iter=steps, trace=Trace())
     (least, largest, gap), (least_now, largest_now, gap_now) = seen.tolist()
     is_usual = SHARE * (largest - least) >= 0.5 * effort.tol  # the precision that a descent would ask for
     if not (
@@ -159,13 +158,13 @@ def at_once(problem: MachineProblem, effort: MachineEffort) -> MachineFit | None
         and effort.is_enough(1.0, found.violation, found.gap, found.objective)
     ):
         return None
-    trace = Trace()
+    trace = found.trace
     trace.add(iteration=1, dual=0.0, gap=gap, violation=largest - least, pair_steps=0, working_set=0, shrunk=0.0)
     violation = max(0.0, largest_now - least_now)
     trace.add(
         iteration=2, dual=found.dual, gap=gap_now, violation=violation, pair_steps=steps, working_set=n, shrunk=0.0
     )
-    return MachineFit(**vars(found), n_iter=steps, trace=trace)
+    return found
 
 
 class PairDescent:
@@ -175,7 +174,7 @@ class PairDescent:
         self.problem, self.effort = problem, effort
         self.coef = _first_coef(problem) if start is None else np.array(start, dtype=np.float64)
         self.gradient = problem.gradient(self.coef)
-        self.dual = dual_objective(problem, self.coef, self.gradient)
+        self.dual = machine_point(problem, self.coef, self.gradient).dual
         self.working = np.array([], dtype=np.intp)
         self.steps, self.trace, self.nearer = 0, Trace(), NEARER
         self.is_precise = problem.n <= FEW_ROWS and not isinstance(problem.kernel, Linear)
@@ -209,13 +208,13 @@ class PairDescent:
         while True:
             go_on = self._descend()
             self.gradient = self.problem.gradient(self.coef)
-            point = machine_point(self.problem, self.coef, self.gradient)
+            point = machine_point(self.problem, self.coef, self.gradient, n_iter=self.steps, trace=self.trace)
             self.dual = point.dual
             is_lost = self.is_stuck and point.dual <= best + STILL * abs(best)  # what is left is rounding
             is_slow, best = point.violation > SLOW * last or is_lost, max(best, point.dual)
             converged = self.effort.is_enough(1.0, point.violation, point.gap, point.objective)
             if converged or not go_on or (is_slow and self.is_precise):
-                return MachineFit(**vars(point), n_iter=self.steps, trace=self.trace, converged=converged)
+                return replace(point, converged=converged)
             last = point.violation
             if point.violation <= self.effort.tol and self.nearer > LEAST_NEARER:
                 self.nearer *= 0.5  # the gap at this bias is larger than the one on the way, at another
@@ -389,8 +388,7 @@ def hard_margin(problem: MachineProblem, solve: Solve) -> MachineFit:
         if (is_lost or margin <= THIN * longest) and not np.isfinite(widest):
             raise _refusal(margin, is_regressor)
         if is_lost or margin <= THINNEST * longest:
-            point = machine_point(problem, machine.coef, machine.gradient)
-            return MachineFit(**vars(point), n_iter=n_iter, trace=trace, converged=False)
+            return machine_point(problem, machine.coef, machine.gradient, n_iter=n_iter, trace=trace, converged=False)
         C, start, last = TIMES * C, machine.coef, machine.dual
 
 

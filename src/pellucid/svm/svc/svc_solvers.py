@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ class PairSolver:
         if is_asked_for(self.parameters.probability):
             rows = steady_rows(self.kernel, self.data.X).X
             attributes |= calibrate(replace(self.data, X=rows), self.pairs, self.kernel, self.parameters)
-        trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
         claims = evidence(measures, self.parameters, self.kernel, self.data, converged=not attributes["fit_status_"])
-        return Fit(attributes, trace, **claims)
+        traces = {"trace_": partial(Trace.joined, [machine.trace for machine in machines], numbered="machine")}
+        return Fit(attributes, **claims | {"later": claims.get("later", {}) | traces})
 
     def watched(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solvers have so far."""
@@ -81,9 +82,10 @@ class PairSolver:
             "intercept_": np.array(intercepts, dtype=np.float64),
         }
 
-    def _split(self, k: int, coef: Array) -> Array:
+    def _split(self, k: int, coef: Array, stands: Any = None) -> Array:
         """Return the coefficients of a machine for all its rows, repetitions included."""
-        solved, pair, stands = self.solved[k], self.pairs[k], self._stands_for(k)
+        solved, pair = self.solved[k], self.pairs[k]
+        stands = self._stands_for(k) if stands is None else stands
         lower, upper = solved.lower[stands], solved.upper[stands]
         return self.merged.split(coef[stands], lower, upper, pair.rows, pair.lower, pair.upper)
 
@@ -97,8 +99,7 @@ class PairSolver:
 
     def _measures(self, k: int, machine: MachineFit) -> MachineMeasures:
         """Return what the solver's last gradient, computed in float64, says about its answer."""
-        pair, gradient = self.pairs[k], machine.gradient[self._stands_for(k)]
+        pair, stands = self.pairs[k], self._stands_for(k)
+        coef, gradient = self._split(k, machine.coef, stands), machine.gradient[stands]
         shift = self.rows.shift(machine.coef, self.solved[k].rows)
-        return MachineMeasures(
-            pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), gradient, shift=shift
-        )
+        return MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, coef, gradient, shift)

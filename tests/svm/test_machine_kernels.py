@@ -1,5 +1,7 @@
 """The loops and parts of the solver of kernel machines, one by one, against plain NumPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -23,11 +25,13 @@ from pellucid.svm.kernel_machine.machine_kernels import (
     compact,
     fall_of,
     pair_steps,
+    pair_steps_of_all,
     pick,
     rise_of,
     survey,
 )
-from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point, slopes
+from pellucid.svm.kernel_machine.machine_problem import MachineProblem, machine_point
+from pellucid.svm.kernel_machine.machine_solver import MachineEffort, PairDescent, at_once
 from pellucid.svm.kernel_machine.product_rows import FeatureRows, GivenRows, ProductRows
 
 ROOM = 1e9
@@ -64,6 +68,22 @@ def test_pairs_keep_the_gradient_and_end_at_the_minimum(tube):
     point = machine_point(machine, coef, gradient)
     assert point.violation <= 1e-6
     assert point.gap <= 1e-5 * point.objective
+
+
+@pytest.mark.parametrize("tube", [0.0, 0.1])
+@pytest.mark.parametrize("n", [40, CHUNK, CHUNK + 72])
+def test_few_rows_are_solved_at_once_as_a_descent_does(n, tube, monkeypatch):
+    machine = problem(n=n, tube=tube)
+    machine = replace(machine, kernel=GivenKernel(), rows=machine.kernel(machine.rows))
+    descent = PairDescent(machine, MachineEffort()).run()
+    for loop in (pair_steps_of_all, pair_steps_of_all.py_func):
+        monkeypatch.setattr("pellucid.svm.kernel_machine.machine_solver.pair_steps_of_all", loop)
+        found = at_once(machine, MachineEffort())
+        np.testing.assert_array_equal(found.coef, descent.coef)
+        assert (found.objective, found.n_iter) == (descent.objective, descent.n_iter)
+        assert found.trace.columns == descent.trace.columns
+        np.testing.assert_allclose(found.trace.frame(), descent.trace.frame(), atol=1e-9)
+    assert at_once(machine, MachineEffort(max_iter=3)) is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -106,7 +126,9 @@ def test_a_survey_sees_slopes_and_gap(loop, tube):
     _, coef, gradient = moved(pair_steps, machine, most=5)
     found = np.empty((2, machine.n))
     least, largest, gap = loop(coef, gradient, machine.lower, machine.upper, tube, *found)
-    np.testing.assert_array_equal(found, slopes(coef, gradient, machine.lower, machine.upper, tube))
+    rising = np.where(coef < machine.upper, gradient + np.where(coef >= 0.0, tube, -tube), np.inf)
+    falling = np.where(coef > machine.lower, gradient + np.where(coef > 0.0, tube, -tube), -np.inf)
+    np.testing.assert_array_equal(found, [rising, falling])
     assert (least, largest) == (found[0].min(), found[1].max())
     residual = 0.5 * (least + largest) - gradient
     losses = np.maximum(0.0, np.maximum(machine.upper * (residual - tube), machine.lower * (residual + tube)))

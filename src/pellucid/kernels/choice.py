@@ -129,11 +129,11 @@ def scale_gamma(X: SparseOrDense, weight: Array) -> float:
     """Return one over the number of columns times the variance of all entries; 1 if that is no number."""
     columns = X.shape[1]
     total = float(weight.sum()) * columns
-    mean = float(np.sum(weight @ X)) / total
+    mean = float((weight @ X).sum()) / total
     if hasattr(X, "tocsr"):
         variance = float(np.sum(weight @ X.multiply(X))) / total - mean**2
     else:
-        variance = float(np.sum(weight @ (X - mean) ** 2)) / total
+        variance = float((weight @ (X - mean) ** 2).sum()) / total
     return 1.0 / (columns * variance) if columns * variance >= TINY else 1.0
 
 

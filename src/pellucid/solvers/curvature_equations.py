@@ -73,9 +73,9 @@ def scaled_cholesky(H: Array) -> Callable[[Array], Array]:
     if not len(H):
         return np.zeros_like
     scale = 1.0 / np.sqrt(np.diagonal(H))
-    unit = H * np.outer(scale, scale)
+    unit = H * (scale[:, None] * scale)
     for damping in DAMPING:
-        np.fill_diagonal(unit, 1.0 + damping)
+        unit.flat[:: len(unit) + 1] = 1.0 + damping  # a third of fill_diagonal's time
         with shared_blas(len(unit) ** 3 / 3):
             factor, failed = lapack.dpotrf(unit, lower=True)
         if not failed:

@@ -55,7 +55,7 @@ def present_by_content(X: SparseOrDense, codes: Array, weight: Array) -> Present
     shown = order[starts]
     total, shown_as = np.zeros(len(weight)), np.arange(len(weight))
     total[shown] = np.add.reduceat(weight[order], starts)
-    shown_as[order] = np.repeat(shown, np.diff(starts, append=len(order)))
+    shown_as[order] = shown[np.cumsum(first) - 1]
     return Presentation(shown, total, shown_as)
 
 

@@ -59,6 +59,11 @@ class AugmentedRows:
             return {"coef_": U.copy(), "intercept_": 0.0}
         return {"coef_": np.ascontiguousarray(U[:, :-1]), "intercept_": self.constant * U[:, -1]}
 
+    @property
+    def is_small(self) -> bool:
+        """Whether a product with all rows costs no more than one with a few."""
+        return self._small is not None
+
     @cached_property
     def _small(self) -> Array | None:
         """``A`` written out where it is so small that calls cost more than sums, None elsewhere."""

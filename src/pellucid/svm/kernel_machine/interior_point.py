@@ -234,8 +234,8 @@ class WorkingSet:
     def gain(self) -> float:
         """How much the dual objective has risen: the gradient is linear between the two points."""
         coef, gradient = self.before
-        tubes = self.tube * float(np.abs(self.coef).sum() - np.abs(coef).sum())
-        return -float((self.coef - coef) @ (0.5 * (self.gradient + gradient))) - tubes
+        tubes = self.tube * float(np.abs(self.coef).sum() - np.abs(coef).sum()) if self.tube else 0.0
+        return -0.5 * float((self.coef - coef) @ (self.gradient + gradient)) - tubes
 
     def solve(self, tol: float, most: float, *, may_leap: bool = True) -> tuple[int, bool]:
         """Move pairs until they violate by at most ``tol``, or leap if that takes too long.

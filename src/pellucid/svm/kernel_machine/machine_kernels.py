@@ -118,9 +118,10 @@ def pair_steps(K, coef, gradient, lower, upper, tube, tol, most, diagonal, rise,
 
 @lean_and_kept
 def survey(coef, gradient, lower, upper, tube, rising, falling):
-    """Write the slopes of ``machine_problem.slopes``; return the least upwards, the largest downwards, and the gap.
+    """Write the slope of the objective as each coefficient rises, and mirrored as it falls; infinite at a box's end.
 
-    The gap is measured at the bias between the two slopes, for these rows alone.
+    No slope upwards is below a slope downwards at the minimum. Return the least upwards, the largest downwards, and the
+    gap at the bias between the two, for these rows alone.
     """
     least, largest = np.inf, -np.inf
     for k in range(coef.shape[0]):
@@ -132,12 +133,88 @@ def survey(coef, gradient, lower, upper, tube, rising, falling):
         if coef[k] > lower[k]:
             falling[k] = gradient[k] + tube if coef[k] > 0.0 else gradient[k] - tube
             largest = max(largest, falling[k])
-    middle, gap = 0.5 * (least + largest), 0.0
+    return least, largest, cost_and_gap(-0.5 * (least + largest), coef, gradient, lower, upper, tube)[1]
+
+
+@lean_and_kept
+def cost_and_gap(intercept, coef, gradient, lower, upper, tube):
+    """Return what the residuals at an intercept cost, and how far that primal objective is above the dual one.
+
+    Every term of the gap is at least 0 up to rounding. Where a box is infinite the excess is a constraint and costs
+    nothing.
+    """
+    total, gap = 0.0, 0.0
     for k in range(coef.shape[0]):
-        residual = middle - gradient[k]
-        cost = max(0.0, upper[k] * (residual - tube), lower[k] * (residual + tube))
-        gap += cost - coef[k] * residual + tube * abs(coef[k])
-    return least, largest, gap
+        residual, cost = -gradient[k] - intercept, 0.0
+        if residual > tube and upper[k] < np.inf:
+            cost = upper[k] * (residual - tube)
+        elif residual < -tube and lower[k] > -np.inf:
+            cost = -lower[k] * (-residual - tube)
+        total += cost
+        gap += abs(cost - coef[k] * residual + tube * abs(coef[k]))
+    return total, gap
+
+
+@lean_and_kept
+def measured(coef, gradient, target, lower, upper, tube):
+    r"""Return what a point says: the range of its intercept, the one chosen, by how much pairs violate, and four sums.
+
+    The sums are :math:`\|w\|^2`, the cost, the gap there and the dual objective. Rows with coefficients inside their
+    boxes ask for one intercept and count by the widths of these, as a row that stands for k rows has a box k times as
+    wide; if there are none, it is the middle of what others allow, their finite end if one is, or else 0.
+    """
+    low, high = -np.inf, np.inf
+    asked, width, plainly, n_free = 0.0, 0.0, 0.0, 0
+    squared, dual = 0.0, 0.0
+    for k in range(coef.shape[0]):
+        squared += coef[k] * (gradient[k] + target[k])
+        dual += 0.5 * (target[k] - gradient[k]) * coef[k] - tube * abs(coef[k])
+        up = -gradient[k] - (tube if coef[k] >= 0.0 else -tube)
+        down = -gradient[k] - (tube if coef[k] > 0.0 else -tube)
+        if coef[k] < upper[k]:
+            low = max(low, up)
+        if coef[k] > lower[k]:
+            high = min(high, down)
+        if lower[k] < coef[k] < upper[k] and up == down:  # with a tube, 0 is at its border
+            asked, width = asked + up * (upper[k] - lower[k]), width + (upper[k] - lower[k])
+            plainly, n_free = plainly + up, n_free + 1
+    violation = low - high if -np.inf < low and high < np.inf and low > high else 0.0
+    if n_free > 0:
+        low = high = asked / width if width < np.inf else plainly / n_free
+    low, high = min(low, high), max(low, high)
+    first = low if low > -np.inf else high
+    last = high if high < np.inf else low
+    intercept = 0.5 * (first + last) if abs(first) < np.inf else 0.0
+    cost, gap = cost_and_gap(intercept, coef, gradient, lower, upper, tube)
+    return low, high, intercept, violation, squared, cost, gap, dual
+
+
+@lean_and_kept
+def pair_steps_of_all(products, point, boxes, tube, tol, most, room, seen):
+    """Move pairs among all rows, from 0, in one call; return how many moved.
+
+    ``products`` is (n, n); ``point`` holds the coefficients, the gradient, which must be that at 0, and room for two
+    kinds of slopes; ``boxes`` the ends of the boxes. ``room`` of zeros is for all that ``pair_steps`` takes, ``K`` in
+    front. The two rows of ``seen`` are what ``survey`` returns at first and at last.
+    """
+    n = products.shape[0]
+    K, chunked, more = room[:-7], room[-7:-3], room[-3:]
+    coef, gradient, rising, falling = point
+    seen[0, 0], seen[0, 1], seen[0, 2] = survey(coef, gradient, boxes[0], boxes[1], tube, rising, falling)
+    for start in range(0, n, CHUNK):
+        c, width = start // CHUNK, min(CHUNK, n - start)
+        for k in range(width):
+            chunked[0, c, k], chunked[1, c, k] = coef[start + k], gradient[start + k]
+            chunked[2, c, k], chunked[3, c, k] = boxes[0, start + k], boxes[1, start + k]
+        for r in range(n):
+            row, part = products[r, start:], K[r, c]
+            for k in range(width):
+                part[k] = row[k]
+    done = pair_steps(K, chunked[0], chunked[1], chunked[2], chunked[3], tube, tol, most, more[0], more[1], more[2])
+    for k in range(n):
+        coef[k], gradient[k] = chunked[0, k // CHUNK, k % CHUNK], chunked[1, k // CHUNK, k % CHUNK]
+    seen[1, 0], seen[1, 1], seen[1, 2] = survey(coef, gradient, boxes[0], boxes[1], tube, rising, falling)
+    return done
 
 
 @lean_and_kept
@@ -162,8 +239,10 @@ def pick(products, slots, columns, out, start, stop):
     """Write the chosen columns of the chosen rows to rows of ``out``, and zeros to what is left of them."""
     for r in range(start, stop):
         filled = columns.shape[0] if r < slots.shape[0] else 0
-        for c in range(filled):
-            out[r, c] = products[slots[r], columns[c]]
+        if filled:
+            row = products[slots[r]]
+            for c in range(filled):
+                out[r, c] = row[np.uintp(columns[c])]  # never counted from the end: a third less time
         for c in range(filled, out.shape[1]):
             out[r, c] = 0.0
 

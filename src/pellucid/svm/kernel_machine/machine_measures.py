@@ -12,9 +12,8 @@ that of the problem whose constraints are loosened by that excess.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -28,6 +27,7 @@ from pellucid.kernels.mercer import check_mercer
 from pellucid.proofs.certificate import Certificate, Claim
 from pellucid.proofs.rounding import ROUNDING, sum_error
 from pellucid.proofs.training_data import TrainingData
+from pellucid.svm.kernel_machine.machine_kernels import measured
 
 
 @dataclass(frozen=True)
@@ -39,61 +39,40 @@ class MachineMeasures:
     upper: Array
     tube: float
     coef: Array
-    products: Array
-    r""":math:`K\beta`."""
-    intercept: float = 0.0
+    gradient: Array
+    r""":math:`K\beta - t`."""
     shift: float = 0.0
     """By how much the stored intercept is less, as the rows were moved; see ``steady_rows.py``."""
 
     @cached_property
-    def _residual(self) -> Array:
-        return self.target - self.products - self.intercept
+    def _measured(self) -> tuple[float, ...]:
+        found: tuple[float, ...] = measured(self.coef, self.gradient, self.target, self.lower, self.upper, self.tube)
+        return found
 
-    @cached_property
-    def _loss(self) -> tuple[Array, Array]:
-        """The excess over the tube, above and below."""
-        return np.maximum(self._beyond[0], 0.0), np.maximum(self._beyond[1], 0.0)
+    @property
+    def intercept_range(self) -> tuple[float, ...]:
+        """The intercepts that the conditions allow: one, their mean, if some coefficients are free."""
+        return self._measured[:2]
 
-    @cached_property
-    def _beyond(self) -> tuple[Array, Array]:
-        """How far the residual is above the tube, and below."""
-        return (
-            (self._residual - self.tube, -self._residual - self.tube)
-            if self.tube
-            else (self._residual, -self._residual)
-        )
+    @property
+    def intercept(self) -> float:
+        """The one that the rule asks for."""
+        return self._measured[2]
 
-    @cached_property
-    def _cost(self) -> Array:
-        """What the excess costs; nothing where it is a constraint."""
-        above, below = self._loss
-        upper, lower = self.upper, self.lower
-        if self._has_constraints:
-            upper, lower = (np.where(np.isfinite(bound), bound, 0.0) for bound in (upper, lower))
-        return upper * above - lower * below
-
-    @cached_property
-    def _has_constraints(self) -> bool:
-        """Whether a box is infinite."""
-        return not bool(np.isfinite(self.upper).all() and np.isfinite(self.lower).all())
-
-    @cached_property
+    @property
     def squared_length(self) -> float:
         r""":math:`\|w\|^2 = \beta'K\beta`."""
-        return float(self.coef @ self.products)
+        return self._measured[4]
 
-    @cached_property
+    @property
     def objective(self) -> float:
         """The primal objective."""
-        return 0.5 * self.squared_length + float(self._cost.sum())
+        return 0.5 * self.squared_length + self._measured[5]
 
-    @cached_property
+    @property
     def gap(self) -> float:
         """How far the primal objective is above the dual one; see the head of this file."""
-        terms = self._cost - self.coef * self._residual
-        if self.tube:
-            terms += self.tube * np.abs(self.coef)
-        return float(np.abs(terms).sum())
+        return self._measured[6]
 
     @property
     def relative_gap(self) -> float:
@@ -103,14 +82,13 @@ class MachineMeasures:
     @property
     def violation(self) -> float:
         """By how much the residual of a row is not what its coefficient asks for, at most."""
-        (above, below), (up, down) = self._loss, self._beyond
+        residual = -self.gradient - self.intercept
+        up, down = residual - self.tube, -residual - self.tube  # how far it is above the tube, and below
+        loose = np.maximum(np.where(np.isinf(self.upper), up, 0.0), np.where(np.isinf(self.lower), down, 0.0))
         if self.tube:  # a coefficient of the other sign is at the other side of the tube
             up, down = np.where(self.coef >= 0.0, up, -down), np.where(self.coef > 0.0, -up, down)
         wrong = np.maximum(np.where(self.coef < self.upper, up, 0.0), np.where(self.coef > self.lower, down, 0.0))
-        if self._has_constraints:
-            loose = np.maximum(np.where(np.isinf(self.upper), above, 0.0), np.where(np.isinf(self.lower), below, 0.0))
-            wrong = np.maximum(wrong, loose)
-        return float(np.max(wrong, initial=0.0))
+        return float(np.max(np.maximum(wrong, loose), initial=0.0))
 
     @property
     def infeasibility(self) -> float:
@@ -121,44 +99,10 @@ class MachineMeasures:
         outside = np.maximum(np.maximum(self.coef - self.upper, self.lower - self.coef), 0.0)
         return float(np.maximum(np.max(outside), abs(self.coef.sum())) / total)
 
-    @cached_property
-    def _free(self) -> Array:
-        """Coefficients inside their box, which fix the intercept; with a tube, 0 is at its border."""
-        inside = (self.coef > self.lower) & (self.coef < self.upper)
-        return inside & (self.coef != 0.0) if self.tube > 0.0 else inside
-
-    @cached_property
-    def intercept_range(self) -> tuple[float, float]:
-        """The intercepts that the conditions allow: one, their mean, if some coefficients are free."""
-        aim = self.target - self.products
-        free = self._free
-        if free.any():
-            width = (self.upper - self.lower)[free]  # a row that stands for k rows has a box k times as wide
-            asked = aim[free] - self.tube * np.sign(self.coef[free]) if self.tube else aim[free]
-            mean = float(asked @ width / width.sum() if np.isfinite(width).all() else asked.mean())
-            return mean, mean
-        up = np.where(self.coef >= 0.0, aim - self.tube, aim + self.tube)
-        down = np.where(self.coef > 0.0, aim - self.tube, aim + self.tube)
-        low = float(np.max(up[self.coef < self.upper], initial=-np.inf))
-        high = float(np.min(down[self.coef > self.lower], initial=np.inf))
-        return min(low, high), max(low, high)
-
-    def with_wanted_intercept(self) -> MachineMeasures:
-        """Return the same point with the intercept that the rule asks for."""
-        found = replace(self, intercept=self.wanted_intercept)
-        vars(found)["intercept_range"] = self.intercept_range  # which does not depend on it
-        return found
-
     @property
     def margin_width(self) -> float:
         r"""The distance :math:`2/\|w\|` of the lines of scores -1 and +1 in the space of the kernel."""
         return 2.0 / float(np.sqrt(self.squared_length)) if self.squared_length > 0.0 else np.inf
-
-    @property
-    def wanted_intercept(self) -> float:
-        """The middle of the range; its finite end if it has one only, 0 if it has none."""
-        ends = [end for end in self.intercept_range if math.isfinite(end)]
-        return sum(ends) / len(ends) if ends else 0.0
 
 
 LARGEST_GAP = 1e-3

@@ -37,12 +37,12 @@ class PairRows:
     @cached_property
     def lower(self) -> Array:
         """Least coefficients: those of the class with target -1 go down to minus their cost."""
-        return np.where(self.target > 0.0, 0.0, -self.cost)
+        return np.minimum(self.target * self.cost, 0.0)
 
     @cached_property
     def upper(self) -> Array:
         """Largest coefficients."""
-        return np.where(self.target > 0.0, self.cost, 0.0)
+        return np.maximum(self.target * self.cost, 0.0)
 
 
 def svc_pairs(data: TrainingData, parameters: Any) -> list[PairRows]:
@@ -58,14 +58,16 @@ def pair_rows(codes: Array, cost: Array, n_classes: int) -> list[PairRows]:
     for i, j in class_pairs(n_classes):
         first, second = by_class[i], by_class[j]
         sign = 1.0 if positive_class((i, j), n_classes) == i else -1.0
-        target = np.concatenate([np.full(len(first), sign), np.full(len(second), -sign)])
+        target = np.full(len(first) + len(second), sign)
+        target[len(first) :] = -sign
         found.append(PairRows((i, j), first, second, target, cost[np.concatenate([first, second])]))
     return found
 
 
 def row_costs(C: float, factor: Array) -> Array:
     """Return C times the factor of each row; a row whose factor is 0 costs nothing, also where C is infinite."""
-    return np.where(factor > 0.0, C * np.where(factor > 0.0, factor, 1.0), 0.0)
+    costs = factor > 0.0
+    return C * factor if costs.all() else np.where(costs, C * np.where(costs, factor, 1.0), 0.0)
 
 
 # How the machines of all pairs of classes stand side by side, as LIBSVM lays them out.
@@ -156,30 +158,29 @@ class MergedRows:
     """Whether each row stands for itself, in its place."""
 
     def split(
-        self, coef: Array, lower: Array, upper: Array, rows: Array, given_lower: Array, given_upper: Array
+        self, coef: Array, lower: Array, upper: Array, rows: Any, given_lower: Array, given_upper: Array
     ) -> Array:
         """Return the coefficients of some of the given rows, which have boxes of their own.
 
-        A coefficient at an end of its box is so after it is split, to the last bit.
+        The first three are of the rows that stand for them. A coefficient at an end of its box is so after it is split,
+        to the last bit.
         """
         if self.is_whole:
-            return coef[rows]
-        place = self.place[rows]
-        parts = np.clip(coef[place] * self.share[rows], given_lower, given_upper)
-        parts = np.where(coef[place] >= upper[place], given_upper, parts)
-        return np.where(coef[place] <= lower[place], given_lower, parts)
+            return coef
+        parts = np.minimum(np.maximum(coef * self.share[rows], given_lower), given_upper)
+        np.copyto(parts, given_upper, where=coef >= upper)
+        np.copyto(parts, given_lower, where=coef <= lower)
+        return parts
 
 
 def merged_rows(data: TrainingData, *, is_given: bool) -> MergedRows:
     """Return the rows of the data without repetitions; those of given products stay as they are."""
-    n = data.X.shape[0]
-    as_they_are = MergedRows(data, np.arange(n), np.ones(n), is_whole=True)
-    if is_given:
-        return as_they_are
-    codes = data.y if len(data.classes) else np.unique(data.y, return_inverse=True)[1].reshape(-1)
-    found = present_by_content(data.X, codes, data.weights)
-    if len(found.order) == n and (data.weight is None or np.ptp(data.weight) == 0.0):
-        return as_they_are
+    n, found = data.X.shape[0], None
+    if not is_given:
+        codes = data.y if len(data.classes) else np.unique(data.y, return_inverse=True)[1].reshape(-1)
+        found = present_by_content(data.X, codes, data.weights)
+    if found is None or (len(found.order) == n and (data.weight is None or np.ptp(data.weight) == 0.0)):
+        return MergedRows(data, np.arange(n), np.ones(n), is_whole=True)
     place = np.empty(n, dtype=np.intp)
     place[found.order] = np.arange(len(found.order))
     place = place[found.shown_as]

@@ -132,8 +132,12 @@ class GivenRows:
 
     def among(self, slots: Array, places: Array, size: int) -> Array:
         """Return the products of the rows at the first places with those at the second, and zeros up to a size."""
-        block = np.empty((size, size))
-        pick(self._products, slots, places, block, 0, size)
+        if len(slots) == len(places) == len(self._products):  # all of them: a third of the time
+            block = np.zeros((size, size))
+            block[: len(slots), : len(slots)] = self._products
+        else:
+            block = np.empty((size, size))
+            pick(self._products, slots, places, block, 0, size)
         return block
 
     def add_to(self, gradient: Array, slots: Array, change: Array) -> None:

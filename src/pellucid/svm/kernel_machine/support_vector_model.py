@@ -59,16 +59,19 @@ class SupportVectorModel(CertifiedEstimator):
     def _weights(self) -> Any:
         return summed_vectors(self.dual_coef_, self.support_vectors_)
 
-    def _class_parts(self, X: SparseOrDense) -> list[Array]:
+    def _class_parts(self, X: SparseOrDense, machines: Array | None = None) -> list[Array]:
         """Return what the support vectors of each class add to the scores: (n_rows, rows of ``dual_coef_``) each.
 
-        ``X`` are checked rows, or their products with all training rows.
+        ``X`` are checked rows, or their products with all training rows. If all coefficients of ``machines`` are
+        given, what all vectors add to these is the only part.
         """
         kernel, dual_coef = machine_kernel(self, self.gamma_), dense(self.dual_coef_)
         vectors = self.support_ if has_products(self.kernel) else self.support_vectors_
         if len(self.support_) != self.n_support_.sum() or vectors.shape[0] != len(self.support_):
             raise ValueError(f"The internal representation of {type(self).__name__} was altered. Fit it again.")
         blocks = class_blocks(self.n_support_)
+        if machines is not None:
+            blocks, dual_coef = [slice(None)], machines
         return [kernel_sums(kernel, X, vectors[block], np.ascontiguousarray(dual_coef[:, block].T)) for block in blocks]
 
     def _new_rows(self, X: Data) -> Any:
@@ -125,7 +128,9 @@ def support_attributes(data: TrainingData, rows: Array, dual_coef: Array, *, has
 def measured_attributes(machines: Sequence[MachineMeasures]) -> dict[str, Array]:
     """Return what is known of each machine: the range of its intercept, its objective and its gap."""
     return {
-        "intercept_range_": np.array([np.subtract(machine.intercept_range, machine.shift) for machine in machines]),
+        "intercept_range_": np.array(
+            [[end - machine.shift for end in machine.intercept_range] for machine in machines]
+        ),
         "objective_": np.array([machine.objective for machine in machines]),
         "dual_gap_": np.array([machine.gap for machine in machines]),
     }

@@ -126,12 +126,11 @@ class PrimalFactor:
 
     def __call__(self, g: Array, active: Array, _precision: float) -> Array:
         """Return ``d``."""
-        came, went = active & ~self.active, self.active & ~active
-        double = 2.0 * self.problem.cost
-        if 2 * (came.sum() + went.sum()) < active.sum():
-            self.gram += self.problem.rows.gram(double * came) - self.problem.rows.gram(double * went)
+        rows, double = self.problem.rows, 2.0 * self.problem.cost
+        if not rows.base.is_small and 2 * np.count_nonzero(active ^ self.active) < np.count_nonzero(active):
+            self.gram += rows.gram(double * (active & ~self.active)) - rows.gram(double * (self.active & ~active))
         else:
-            self.gram = self.problem.rows.gram(double * active)
+            self.gram = rows.gram(double * active)
         self.active = active
         return scaled_cholesky(self.gram + np.eye(len(g)))(g)
 

@@ -21,6 +21,9 @@ from pellucid.svm.kernel_machine.support_vector_model import SupportVectorModel,
 from pellucid.svm.svc.svc_probability import agreeing, class_probabilities, is_asked_for, pair_probabilities
 from pellucid.svm.svc.svc_solvers import PairSolver
 
+FEW_CLASSES = 3
+"""Up to which scores are one sum over all vectors, with zeros, instead of one for each class that must be set up."""
+
 
 def _gives_probabilities(estimator: SVC) -> bool:
     if not is_asked_for(estimator.probability):
@@ -227,14 +230,19 @@ class SVC(ClassifierMixin, SupportVectorModel):
     def alphas_(self) -> Array:
         """The coefficients of the support vectors in each machine, of shape (n_machines, n_support), at least 0."""
         check_is_fitted(self)
-        return np.abs(machine_coefs(dense(self.dual_coef_), class_blocks(self.n_support_)))
+        return np.abs(self._machine_coefs())
 
     def _pair_scores(self, X: Data) -> Array:
         """Return the score of each row in the machine of each pair, (n_rows, n_machines)."""
         rows = self._new_rows(X)
         if self._is_linear:
             return np.asarray(safe_sparse_dot(rows, self._weights().T, dense_output=True) + self.intercept_)
+        if len(self.classes_) <= FEW_CLASSES:
+            return self._class_parts(rows, self._machine_coefs())[0] + self.intercept_
         return np.column_stack(join_pairs(self._class_parts(rows))) + self.intercept_
+
+    def _machine_coefs(self) -> Array:
+        return machine_coefs(dense(self.dual_coef_), class_blocks(self.n_support_))
 
     def _winners(self, scores: Array) -> Array:
         """Return the code of the winning class of each row."""
@@ -251,6 +259,6 @@ class SVC(ClassifierMixin, SupportVectorModel):
         return np.argmax(votes, axis=1)
 
     def _weights(self) -> Any:
-        coefs = machine_coefs(dense(self.dual_coef_), class_blocks(self.n_support_))
+        coefs = self._machine_coefs()
         is_sparse = sparse.issparse(self.dual_coef_)
         return summed_vectors(type(self.dual_coef_)(coefs) if is_sparse else coefs, self.support_vectors_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,9 +58,9 @@ class PairSolver:
         if is_asked_for(self.parameters.probability):
             rows = steady_rows(self.kernel, self.data.X).X
             attributes |= calibrate(replace(self.data, X=rows), self.pairs, self.kernel, self.parameters)
-        trace = Trace.joined([machine.trace for machine in machines], numbered="machine")
         claims = evidence(measures, self.parameters, self.kernel, self.data, converged=not attributes["fit_status_"])
-        return Fit(attributes, trace, **claims)
+        traces = {"trace_": partial(Trace.joined, [machine.trace for machine in machines], numbered="machine")}
+        return Fit(attributes, **claims | {"later": claims.get("later", {}) | traces})
 
     def watched(self, coefs: list[Array], intercepts: list[float]) -> dict[str, Any]:
         """Return the fitted attributes that predictions need, from what the solvers have so far."""
@@ -81,29 +82,24 @@ class PairSolver:
             "intercept_": np.array(intercepts, dtype=np.float64),
         }
 
-    def _split(self, k: int, coef: Array) -> Array:
+    def _split(self, k: int, coef: Array, stands: Any = None) -> Array:
         """Return the coefficients of a machine for all its rows, repetitions included."""
-        if self.merged.is_whole:
-            return coef
         solved, pair = self.solved[k], self.pairs[k]
-        one, lower, upper = (self._placed(k, values) for values in (coef, solved.lower, solved.upper))
-        return self.merged.split(one, lower, upper, pair.rows, pair.lower, pair.upper)
+        stands = self._stands_for(k) if stands is None else stands
+        lower, upper = solved.lower[stands], solved.upper[stands]
+        return self.merged.split(coef[stands], lower, upper, pair.rows, pair.lower, pair.upper)
+
+    def _stands_for(self, k: int) -> Any:
+        """Return which of the rows that a machine was solved on stands for each of all its rows."""
+        if self.merged.is_whole:
+            return slice(None)
+        place = np.empty(len(self.merged.data.y), dtype=np.intp)
+        place[self.solved[k].rows] = np.arange(len(self.solved[k].rows))
+        return place[self.merged.place[self.pairs[k].rows]]
 
     def _measures(self, k: int, machine: MachineFit) -> MachineMeasures:
         """Return what the solver's last gradient, computed in float64, says about its answer."""
-        pair = self.pairs[k]
-        gradient = machine.gradient
-        if not self.merged.is_whole:
-            gradient = self._placed(k, gradient)[self.merged.place[pair.rows]]
-        products = gradient + pair.target
+        pair, stands = self.pairs[k], self._stands_for(k)
+        coef, gradient = self._split(k, machine.coef, stands), machine.gradient[stands]
         shift = self.rows.shift(machine.coef, self.solved[k].rows)
-        found = MachineMeasures(
-            pair.target, pair.lower, pair.upper, 0.0, self._split(k, machine.coef), products, shift=shift
-        )
-        return found.with_wanted_intercept()
-
-    def _placed(self, k: int, values: Array) -> Array:
-        """Return values of the rows that a machine was solved on as values of all merged rows."""
-        placed = np.zeros(len(self.merged.data.y))
-        placed[self.solved[k].rows] = values
-        return placed
+        return MachineMeasures(pair.target, pair.lower, pair.upper, 0.0, coef, gradient, shift)

@@ -51,9 +51,9 @@ class TubeSolver:
             shrinking=parameters.shrinking,
             watch=watch,
         )
-        products = (machine.gradient + target)[self.merged.place]
+        gradient = machine.gradient[self.merged.place]
         shift, coef = self.rows.shift(machine.coef, np.arange(len(target))), self._split(machine.coef)
-        found = tube_measures(self.data, parameters, coef, products, shift=shift).with_wanted_intercept()
+        found = tube_measures(self.data, parameters, coef, gradient, shift)
         attributes = {
             **self._attributes(found.coef, found.intercept - shift),
             **measured_attributes([found]),
@@ -79,7 +79,8 @@ class TubeSolver:
     def _split(self, coef: Array) -> Array:
         """Return the coefficients of all rows, repetitions included."""
         one, own = tube_costs(self.merged.data, self.parameters), tube_costs(self.data, self.parameters)
-        return self.merged.split(coef, -one, one, np.arange(len(own)), -own, own)
+        place = self.merged.place
+        return self.merged.split(coef[place], -one[place], one[place], slice(None), -own, own)
 
 
 def tube_costs(data: TrainingData, parameters: Any) -> Array:
@@ -87,10 +88,8 @@ def tube_costs(data: TrainingData, parameters: Any) -> Array:
     return row_costs(parameters.C, data.weights)
 
 
-def tube_measures(
-    data: TrainingData, parameters: Any, coef: Array, products: Array, intercept: float = 0.0, shift: float = 0.0
-) -> MachineMeasures:
+def tube_measures(data: TrainingData, parameters: Any, coef: Array, gradient: Array, shift: float) -> MachineMeasures:
     """Return the problem with a point of it."""
     cost = tube_costs(data, parameters)
     target = np.asarray(data.y, dtype=np.float64)
-    return MachineMeasures(target, -cost, cost, float(parameters.epsilon), coef, products, intercept, shift)
+    return MachineMeasures(target, -cost, cost, float(parameters.epsilon), coef, gradient, shift)

@@ -91,9 +91,11 @@ class Tiers:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Leave out the other tier; the groups of tests that take longest come first."""
         if self.tier:
-            chosen = [item for item in items if tier_of(item.nodeid, marks_of(item)) == self.tier]
-            config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
-            items[:] = chosen
+            tiers = defaultdict[str, list[pytest.Item]](list)
+            for item in items:
+                tiers[tier_of(item.nodeid, marks_of(item))].append(item)
+            items[:] = tiers.pop(self.tier, [])
+            config.hook.pytest_deselected(items=[item for other in tiers.values() for item in other])
         groups = grouped(items)
         costs = {name: sum(recorded().get(item.nodeid, USUAL) for item in group) for name, group in groups.items()}
         for name, group in groups.items():
